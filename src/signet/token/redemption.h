@@ -1,0 +1,56 @@
+// How often a state may be redeemed, and who keeps count.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include <signet/base/clock.h>
+#include <signet/base/digest.h>
+#include <signet/base/result.h>
+#include <signet/base/task.h>
+#include <signet/token/claims.h>
+
+namespace signet::token {
+
+enum class Redemption : std::uint8_t {
+  many,             // as often as it is shown, until it expires: a lost reply can be repeated
+  once,             // at most once: claimed before the handler runs
+  once_with_reply,  // once, and the same retry with the same answers gets the same reply until the state expires
+};
+
+// What a claim came to.
+enum class ClaimOutcome : std::uint8_t {
+  won,       // the caller is the first and must finish or abandon
+  lost,      // someone claimed it before, with other answers, or without keeping replies
+  pending,   // the same retry is being served right now: ask `reply` again
+  finished,  // the same retry was served: `reply` has what was answered
+};
+
+struct Claim {
+  TokenId token{};
+  Digest answers{};        // of the inputResponses; only the same answers may fetch a kept reply
+  Timestamp expires_at{};  // of the state; nothing needs to be kept longer
+  bool keep_reply = false;
+};
+
+// Remembers which states were redeemed. Every operation is atomic across all processes that share the store.
+// Failures (the store is away, is full) are errors, and the caller refuses the request: it fails closed.
+// Thread-safe. Tasks must be awaited on an executor; a blocking store does its work on its own thread.
+class RedemptionStore {
+ public:
+  RedemptionStore() = default;
+  RedemptionStore(const RedemptionStore&) = delete;
+  RedemptionStore& operator=(const RedemptionStore&) = delete;
+  virtual ~RedemptionStore() = default;
+
+  virtual Task<Result<ClaimOutcome>> claim(Claim claim) = 0;
+  // Keeps the reply of a claim that was won (`keep_reply`), or marks it done.
+  virtual Task<Result<void>> finish(Claim claim, std::string reply) = 0;
+  // Gives a won claim back because nothing happened (the handler never ran).
+  virtual Task<Result<void>> abandon(Claim claim) = 0;
+  // The kept reply; nothing while the first is still being served, or where none is kept.
+  virtual Task<Result<std::optional<std::string>>> reply(Claim claim) = 0;
+};
+
+}  // namespace signet::token

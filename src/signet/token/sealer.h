@@ -1,0 +1,73 @@
+// The sealed request state, as a server uses it: stamp and seal, open and verify.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <signet/base/clock.h>
+#include <signet/base/entropy.h>
+#include <signet/base/result.h>
+#include <signet/base/task.h>
+#include <signet/token/claims.h>
+
+namespace signet::token {
+
+// Lives of states and their sizes. Times are per server and may be overridden per call.
+struct Policy {
+  std::chrono::milliseconds lifetime = std::chrono::seconds(600);  // of one round's state
+  std::chrono::milliseconds anonymous_lifetime =
+      std::chrono::seconds(300);                                     // where the principal is anonymous
+  std::chrono::milliseconds flow_lifetime = std::chrono::hours(24);  // first question to last answer
+  std::chrono::milliseconds clock_skew = std::chrono::seconds(60);
+  std::uint32_t rounds_max = 16;
+  std::size_t sealed_bytes_max = std::size_t{16} << 10;    // of a token we emit
+  std::size_t accepted_bytes_max = std::size_t{64} << 10;  // of a token we read
+};
+
+// What came out of a state. Only Sealer::open makes one.
+struct Opened {
+  Bytes state;
+  Flow flow;
+  TokenId token_id{};  // unique per seal; what redemption is keyed by, whatever the token's spelling
+  Timestamp issued_at{};
+  Timestamp expires_at{};
+  std::string key_id;
+};
+
+// A refusal with what the log may say of it.
+struct Refused {
+  Refusal reason = Refusal::malformed;
+  std::string key_id;                            // empty where the token did not say
+  std::optional<std::chrono::milliseconds> age;  // since it was issued, where it was authentic
+};
+
+class Codec;  // token/codec.h: bytes to token and back; the native one holds the key ring
+
+// Stamps every claim into a state and verifies every claim of one that comes back, over any codec.
+// Thread-safe. Borrows the clock and the entropy; they outlive it.
+class Sealer {
+ public:
+  Sealer(std::shared_ptr<Codec> codec, Policy policy, const Clock& clock, Entropy& entropy);
+
+  const Policy& policy() const { return policy_; }
+
+  // A new flow: random id, round 1, deadline from the policy (or sooner, from `flow_lifetime`).
+  Flow begin_flow(std::optional<std::chrono::milliseconds> flow_lifetime = std::nullopt);
+
+  // The token for `state`, or one sentence for the operator why there is none (too large, codec failed).
+  Task<Result<std::string>> seal(Binding binding, Flow flow, Bytes state,
+                                 std::optional<std::chrono::milliseconds> lifetime = std::nullopt);
+
+  // The state, if `token` was sealed for this binding and is still good; otherwise the reason, for the log only.
+  Task<Result<Opened, Refused>> open(std::string token, Binding binding);
+
+ private:
+  std::shared_ptr<Codec> codec_;
+  Policy policy_;
+  const Clock& clock_;
+  Entropy& entropy_;
+};
+
+}  // namespace signet::token
