@@ -1,0 +1,90 @@
+#include <signet/base/log.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+namespace signet {
+namespace {
+
+// A value that needs no quotes stays bare; everything else is quoted, with control characters escaped.
+void append_value(std::string& line, std::string_view value) {
+  const bool bare = !value.empty() && value.find_first_of(" \"\\=") == std::string_view::npos;
+  bool printable = true;
+  for (const char c : value) printable = printable && static_cast<unsigned char>(c) > 0x1f && c != 0x7f;
+  if (bare && printable) {
+    line.append(value);
+    return;
+  }
+  line.push_back('"');
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      line.push_back('\\');
+      line.push_back(c);
+    } else if (byte <= 0x1f || byte == 0x7f) {
+      char escaped[5];
+      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
+      line.append(escaped);
+    } else {
+      line.push_back(c);
+    }
+  }
+  line.push_back('"');
+}
+
+class NoMetrics final : public Metrics {
+ public:
+  void add(std::string_view, std::string_view, double) override {}
+};
+
+}  // namespace
+
+std::string_view to_string(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return "debug";
+    case LogLevel::info:
+      return "info";
+    case LogLevel::warning:
+      return "warning";
+    case LogLevel::error:
+      return "error";
+  }
+  return "error";
+}
+
+LogSink log_to_stderr(LogLevel least) {
+  return [least](LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
+    if (level < least) return;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+    const std::time_t seconds = static_cast<std::time_t>(milliseconds / 1000);
+    std::tm utc{};
+    gmtime_r(&seconds, &utc);
+    char stamp[40];
+    std::size_t length = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    length += static_cast<std::size_t>(std::snprintf(stamp + length, sizeof stamp - length, ".%03dZ ",
+                                                     static_cast<int>(milliseconds % 1000)));
+    std::string line(stamp, length);
+    line.append(to_string(level)).push_back(' ');
+    line.append(event);
+    for (const LogField& field : fields) {
+      line.push_back(' ');
+      line.append(field.first).push_back('=');
+      append_value(line, field.second);
+    }
+    line.push_back('\n');
+    // One write, so that lines of several threads do not mix; there is nobody to tell if it fails.
+    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  };
+}
+
+Metrics& no_metrics() {
+  static NoMetrics none;
+  return none;
+}
+
+}  // namespace signet
