@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
-#include <variant>
 
 #include <signet/base/clock.h>
 #include <signet/base/digest.h>
+#include <signet/base/executor.h>
 #include <signet/base/result.h>
 #include <signet/base/task.h>
 #include <signet/token/claims.h>
@@ -35,8 +36,12 @@ struct Claim {
 };
 
 // Remembers which states were redeemed. Every operation is atomic across all processes that share the store.
-// Failures (the store is away, is full) are errors, and the caller refuses the request: it fails closed.
-// Thread-safe. Tasks must be awaited on an executor; a blocking store does its work on its own thread.
+// Failures (the store is away, is full, the reply is too large) are errors, and the caller refuses the request:
+// it fails closed.
+// Threads: any. A blocking store does its work on a thread of its own and the task goes on, through `post`, on the
+// executor that is named; that is the executor on which the task is awaited, and it outlives the task. Dropping the
+// task is safe at any time and leaves open whether the operation took place; a claim that did stands until it
+// expires.
 class RedemptionStore {
  public:
   RedemptionStore() = default;
@@ -44,13 +49,13 @@ class RedemptionStore {
   RedemptionStore& operator=(const RedemptionStore&) = delete;
   virtual ~RedemptionStore() = default;
 
-  virtual Task<Result<ClaimOutcome>> claim(Claim claim) = 0;
+  virtual Task<Result<ClaimOutcome>> claim(Claim claim, Executor& executor) = 0;
   // Keeps the reply of a claim that was won (`keep_reply`), or marks it done.
-  virtual Task<Result<void>> finish(Claim claim, std::string reply) = 0;
+  virtual Task<Result<void>> finish(Claim claim, std::string reply, Executor& executor) = 0;
   // Gives a won claim back because nothing happened (the handler never ran).
-  virtual Task<Result<void>> abandon(Claim claim) = 0;
-  // The kept reply; nothing while the first is still being served, or where none is kept.
-  virtual Task<Result<std::optional<std::string>>> reply(Claim claim) = 0;
+  virtual Task<Result<void>> abandon(Claim claim, Executor& executor) = 0;
+  // The kept reply; nothing while the first is still being served, or where none is kept for these answers.
+  virtual Task<Result<std::optional<std::string>>> reply(Claim claim, Executor& executor) = 0;
 };
 
 }  // namespace signet::token

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,8 @@ struct Opened {
   Timestamp issued_at{};
   Timestamp expires_at{};
   std::string key_id;
+  std::string
+      format;  // empty for our own; else the name of the other system's, and `state` is what it had sealed
 };
 
 // A refusal with what the log may say of it.
@@ -43,15 +46,27 @@ struct Refused {
   std::optional<std::chrono::milliseconds> age;  // since it was issued, where it was authentic
 };
 
-class Codec;  // token/codec.h: bytes to token and back; the native one holds the key ring
+class Codec;          // token/codec.h: bytes to token and back; the native one holds the key ring
+class ForeignFormat;  // token/foreign.h: tokens of another system
+
+// How a fleet moves from another system to this one. Tokens with the native prefix are opened natively; all others by
+// `format` alone, which verifies its own claims (a new flow begins with such a state). `seal` makes new states in
+// that format too, while instances of the other system still serve.
+struct Migration {
+  std::shared_ptr<const ForeignFormat> format;  // null: only our own tokens are accepted
+  bool seal = false;
+};
 
 // Stamps every claim into a state and verifies every claim of one that comes back, over any codec.
 // Thread-safe. Borrows the clock and the entropy; they outlive it.
 class Sealer {
  public:
-  Sealer(std::shared_ptr<Codec> codec, Policy policy, const Clock& clock, Entropy& entropy);
+  Sealer(std::shared_ptr<Codec> codec, Policy policy, const Clock& clock, Entropy& entropy,
+         Migration migration = Migration());
 
   const Policy& policy() const { return policy_; }
+  // Whether `Binding::arguments_json` is read: callers may leave it empty otherwise.
+  bool reads_arguments() const { return migration_.format != nullptr; }
 
   // A new flow: random id, round 1, deadline from the policy (or sooner, from `flow_lifetime`).
   Flow begin_flow(std::optional<std::chrono::milliseconds> flow_lifetime = std::nullopt);
@@ -68,6 +83,7 @@ class Sealer {
   Policy policy_;
   const Clock& clock_;
   Entropy& entropy_;
+  Migration migration_;
 };
 
 }  // namespace signet::token
