@@ -33,7 +33,9 @@ struct Fault {
 
   // Where the request was refused. On HTTP, `envelope` and `dispatch` refusals have an error status; what a
   // handler answers travels in a 200, except codes whose status the specification fixes (protocol/errors.h).
-  enum class Stage : std::uint8_t { envelope, dispatch, handler };
+  // `transport` is never sent: the reply did not arrive, and the fault was made on this side
+  // (protocol/transport_failure.h). A client's transport gives a refusal with an error status `envelope`.
+  enum class Stage : std::uint8_t { envelope, dispatch, handler, transport };
   Stage stage = Stage::handler;
 };
 
