@@ -44,9 +44,9 @@ struct Binding {
   std::string audience;  // which service; the same on every instance
   Principal principal;
   std::string protocol_version;
-  // The arguments themselves as JSON text (empty where there are none), numbers as the client wrote them (1.0 is not
-  // 1). Read only where a format of another system is configured (token/foreign.h), whose digest differs from ours.
-  std::string arguments_json;
+  // The request's whole params as JSON text, numbers as the client wrote them (1.0 is not 1). Read only where a format
+  // of another system is configured (token/foreign.h), whose digest differs from ours; empty otherwise.
+  std::string params_json;
 };
 
 using FlowId = std::array<std::uint8_t, 16>;

@@ -40,7 +40,7 @@ class ForeignFormat {
 
   // The format's name, as in the log: `python-sdk-v1`.
   virtual std::string_view name() const = 0;
-  // Reads `binding.arguments_json`, not the digest.
+  // Reads `binding.params_json`, not the digest of the arguments.
   virtual Result<ForeignOpened, ForeignRefused> open(std::string_view token, const Binding& binding,
                                                      Timestamp now) const = 0;
   virtual Result<std::string> seal(ByteView state, const Binding& binding, Timestamp now,

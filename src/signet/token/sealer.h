@@ -35,8 +35,7 @@ struct Opened {
   Timestamp issued_at{};
   Timestamp expires_at{};
   std::string key_id;
-  std::string
-      format;  // empty for our own; else the name of the other system's, and `state` is what it had sealed
+  std::string format;  // empty for our own; else the other system's name, and `state` is what it had sealed
 };
 
 // A refusal with what the log may say of it.
@@ -65,8 +64,8 @@ class Sealer {
          Migration migration = Migration());
 
   const Policy& policy() const { return policy_; }
-  // Whether `Binding::arguments_json` is read: callers may leave it empty otherwise.
-  bool reads_arguments() const { return migration_.format != nullptr; }
+  // Whether `Binding::params_json` is read: callers leave it empty otherwise.
+  bool reads_params() const { return migration_.format != nullptr; }
 
   // A new flow: random id, round 1, deadline from the policy (or sooner, from `flow_lifetime`).
   Flow begin_flow(std::optional<std::chrono::milliseconds> flow_lifetime = std::nullopt);
