@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -45,9 +46,10 @@ Task<int> passes_on() {
 
 template <typename T>
 bool run(Task<T>& task) {
-  bool done = false;
-  task.start([&done] { done = true; });
-  return done;
+  // Shared, because a task that waits finishes after this returns.
+  const auto done = std::make_shared<bool>(false);
+  task.start([done] { *done = true; });
+  return *done;
 }
 
 TEST(Task, AMillionAwaitsInARowDoNotOverflowTheStack) {
