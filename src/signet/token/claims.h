@@ -33,8 +33,16 @@ enum class Refusal : std::uint8_t {
   other_principal,
   other_version,
   already_used,
+  unavailable,  // nothing is wrong with the state as far as we know: its key or its store is away
 };
 std::string_view to_string(Refusal refusal);
+
+// A refusal with what the log may say of it.
+struct Refused {
+  Refusal reason = Refusal::malformed;
+  std::string key_id;                            // empty where the token did not say
+  std::optional<std::chrono::milliseconds> age;  // since it was issued, where it was authentic
+};
 
 // The request a state belongs to. Everything in it is verified when the state comes back. There is no default.
 struct Binding {

@@ -9,6 +9,7 @@
 
 #include <signet/base/clock.h>
 #include <signet/base/entropy.h>
+#include <signet/base/executor.h>
 #include <signet/base/result.h>
 #include <signet/base/task.h>
 #include <signet/token/claims.h>
@@ -27,6 +28,10 @@ struct Policy {
   std::size_t accepted_bytes_max = std::size_t{64} << 10;  // of a token we read
 };
 
+class Codec;          // token/codec.h: bytes to token and back; the native one holds the key ring
+class ForeignFormat;  // token/foreign.h: tokens of another system
+class Sealer;
+
 // What came out of a state. Only Sealer::open makes one.
 struct Opened {
   Bytes state;
@@ -36,17 +41,11 @@ struct Opened {
   Timestamp expires_at{};
   std::string key_id;
   std::string format;  // empty for our own; else the other system's name, and `state` is what it had sealed
-};
 
-// A refusal with what the log may say of it.
-struct Refused {
-  Refusal reason = Refusal::malformed;
-  std::string key_id;                            // empty where the token did not say
-  std::optional<std::chrono::milliseconds> age;  // since it was issued, where it was authentic
+ private:
+  friend Sealer;
+  Opened() = default;
 };
-
-class Codec;          // token/codec.h: bytes to token and back; the native one holds the key ring
-class ForeignFormat;  // token/foreign.h: tokens of another system
 
 // How a fleet moves from another system to this one. Tokens with the native prefix are opened natively; all others by
 // `format` alone, which verifies its own claims (a new flow begins with such a state). `seal` makes new states in
@@ -70,12 +69,22 @@ class Sealer {
   // A new flow: random id, round 1, deadline from the policy (or sooner, from `flow_lifetime`).
   Flow begin_flow(std::optional<std::chrono::milliseconds> flow_lifetime = std::nullopt);
 
-  // The token for `state`, or one sentence for the operator why there is none (too large, codec failed).
-  Task<Result<std::string>> seal(Binding binding, Flow flow, Bytes state,
+  // The token for `state`, or one sentence for the operator why there is none: it is larger than sealed_bytes_max, the
+  // flow is past its deadline or its last round, the codec failed. It lives for `lifetime`, else as the policy says;
+  // never beyond the flow's deadline, and where the principal is anonymous never beyond anonymous_lifetime.
+  // The executor is the one on which the task is awaited, and outlives it.
+  Task<Result<std::string>> seal(Binding binding, Flow flow, Bytes state, Executor& executor,
                                  std::optional<std::chrono::milliseconds> lifetime = std::nullopt);
 
   // The state, if `token` was sealed for this binding and is still good; otherwise the reason, for the log only.
-  Task<Result<Opened, Refused>> open(std::string token, Binding binding);
+  Task<Result<Opened, Refused>> open(std::string token, Binding binding, Executor& executor);
+
+  // The same without waiting, where the codec never waits (the native one over a ring that is at hand). Neither
+  // allocates more than its result. Precondition: immediate().
+  bool immediate() const;
+  Result<std::string> seal_now(const Binding& binding, const Flow& flow, ByteView state,
+                               std::optional<std::chrono::milliseconds> lifetime = std::nullopt);
+  Result<Opened, Refused> open_now(std::string_view token, const Binding& binding);
 
  private:
   std::shared_ptr<Codec> codec_;
