@@ -13,7 +13,7 @@ namespace signet::json {
 // What a reader accepts at most. Beyond each limit the text is refused, never cut.
 struct Limits {
   std::size_t bytes_max = std::size_t{4} << 20;
-  std::size_t depth_max = 64;          // arrays and objects inside one another
+  std::size_t depth_max = 64;          // arrays and objects inside one another; never more than 1024
   std::size_t values_max = 1'000'000;  // values of every kind in one text
 };
 
@@ -28,16 +28,19 @@ struct ParseError {
     trailing_text,
   };
   Kind kind = Kind::syntax;
-  std::size_t offset = 0;  // bytes from the start
+  std::size_t offset = 0;  // bytes from the start; for a name twice in a large object, where that object ends
 };
 // One sentence for a person, without any of the text.
 std::string describe(const ParseError& error);
 
 // Reads one JSON text (RFC 8259, strict: no comments, no BOM, no lone surrogates, UTF-8 only, names of an object
-// unique after escapes). Never recurses on the input. Time is linear in the size. Thread-safe.
+// unique after escapes, exponents of at most 18 digits). Never recurses on the input. Time is linear in the size,
+// but for the names of a large object, which are sorted once. Thread-safe.
 Result<Json, ParseError> parse(std::string_view text, const Limits& limits = Limits());
 
-// Compact JSON on one line, members in their order; doubles in their shortest form that reads back the same.
+// Compact JSON on one line, members in their order; doubles in their shortest form that reads back the same
+// (ECMAScript's layout: 1.0 is written 1), decimals as their text. Bytes that are no UTF-8 are written as U+FFFD, so
+// that the text is always JSON.
 std::string write(const Json& value);
 void append(std::string& out, const Json& value);
 

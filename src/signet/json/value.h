@@ -21,7 +21,8 @@ using JsonArray = std::vector<Json>;
 
 // A JSON value (RFC 8259). Numbers are exact: integers of 64 bits stay integers, other numbers are the nearest
 // double where that loses nothing a double could hold, and what no double holds (2^64+1, 1e400) stays as its
-// text. Strings are UTF-8. A regular type: copies are deep, comparison is by value (1 equals 1.0; the order of
+// text. A double stands for the decimal number of its shortest form, as in every JSON text it comes from or goes
+// to. Strings are UTF-8. A regular type: copies are deep, comparison is by value (1 equals 1.0; the order of
 // members does not matter). Threads: as any value.
 class Json {
  public:
@@ -55,8 +56,9 @@ class Json {
     // Adds the member, or replaces the value of the one with that name.
     Json& set(std::string name, Json value);
     bool erase(std::string_view name);
-    // For a reader that has made sure itself that the name is new.
+    // For a reader that has made sure itself that the name is new, or all names are different.
     void append_unchecked(std::string name, Json value);
+    static Object from_unique(std::vector<JsonMember> members);
     void reserve(std::size_t members);
 
    private:
@@ -66,7 +68,8 @@ class Json {
   Json() = default;  // null
   // NOLINTBEGIN(google-explicit-constructor): literals read as JSON.
   Json(std::nullptr_t) {}
-  Json(bool value) : value_(value) {}
+  template <std::same_as<bool> B>  // pointers do not become true
+  Json(B value) : value_(value) {}
   template <std::integral I>
     requires(!std::same_as<I, bool> && !std::same_as<I, char>)
   Json(I value) {
@@ -80,9 +83,9 @@ class Json {
   }
   // A double that is not finite has no JSON form: it becomes null.
   Json(double value);
-  Json(const char* text) : value_(std::string(text)) {}
+  Json(const char* text) : value_(std::in_place_type<std::string>, text) {}
   Json(std::string text) : value_(std::move(text)) {}
-  Json(std::string_view text) : value_(std::string(text)) {}
+  Json(std::string_view text) : value_(std::in_place_type<std::string>, text) {}
   Json(JsonArray elements) : value_(std::move(elements)) {}
   Json(Object members) : value_(std::move(members)) {}
   // NOLINTEND
@@ -107,7 +110,7 @@ class Json {
   std::optional<bool> as_boolean() const;
   std::optional<std::int64_t> as_int64() const;    // integral numbers that fit
   std::optional<std::uint64_t> as_uint64() const;  // integral numbers that fit
-  std::optional<double> as_double() const;         // any number, rounded to nearest; none if out of range
+  std::optional<double> as_double() const;  // any number, rounded to nearest; none if beyond the largest
   const std::string* as_string() const { return std::get_if<std::string>(&value_); }
   std::string* as_string() { return std::get_if<std::string>(&value_); }
   const JsonArray* as_array() const { return std::get_if<JsonArray>(&value_); }
