@@ -1,12 +1,15 @@
-# signet_room(<folder> [ROOMS <room>...] [USES <target>...])
+# signet_room(<folder> [ROOMS <room>...] [USES <target>...] [HEADERS <target>...])
 #
 # Makes of src/signet/<folder> a static library signet_<room> with every .cc in it, and of the files beside them:
 #   *_test.cc   one test program of the room, each TEST known to ctest
 #   *_fuzz.cc   one fuzz target each (SIGNET_FUZZ)
 #   *_main.cc   one program each, named as the file without _main (SIGNET_PROGRAMS)
-# A folder without sources makes nothing. ROOMS are the rooms it may include; USES are third parties, private.
+# A folder without sources makes nothing. ROOMS are the rooms it may include; USES are third parties, private;
+# HEADERS are those without a library, which a project that links the room installed need not have.
 function(signet_room folder)
-  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "ROOMS;USES")
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "" "ROOMS;USES;HEADERS")
+  list(TRANSFORM ROOM_HEADERS REPLACE "(.+)" "$<BUILD_INTERFACE:\\1>")
+  list(APPEND ROOM_USES ${ROOM_HEADERS})
   string(REPLACE "/" "_" name ${folder})
   set(target signet_${name})
   set(dir ${PROJECT_SOURCE_DIR}/src/signet/${folder})
