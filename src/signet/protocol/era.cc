@@ -76,11 +76,13 @@ Result<Era, Fault> decide_http_request(const Request& request, const StandardHea
   return Era::handshake;
 }
 
-Result<Era, Fault> decide_http_notification(const Notification&, const StandardHeaders& headers,
+Result<Era, Fault> decide_http_notification(const Notification& notification, const StandardHeaders& headers,
                                             bool modern_only) {
   if (headers.protocol_version && names_modern_era(*headers.protocol_version)) {
     if (!is_modern_version(*headers.protocol_version))
       return refuse_unknown_version(*headers.protocol_version);
+    if (headers.method && *headers.method != notification.method)
+      return refuse(header_mismatch, "Header Mcp-Method differs from the body");
     return Era::modern;
   }
   if (modern_only) {

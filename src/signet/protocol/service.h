@@ -5,6 +5,7 @@
 // loop or HTTP server calls it directly.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,6 +75,10 @@ class Outlet {
   // Handshake revisions (2025-11-25 and before) only: asks the peer and waits for its answer. With the
   // 2026-07-28 revision a server never sends requests, and this replies with -32601.
   virtual Task<Reply> request(std::string method, Json params);
+
+  // 2025-11-25 over HTTP only, elsewhere nothing: closes the event stream of this exchange. What is sent afterwards,
+  // the reply too, is kept for the client, which comes for it after `retry` (SSE polling).
+  virtual void detach(std::chrono::milliseconds /*retry*/) {}
 };
 
 // A connection of the handshake revisions, from `initialize` to its end. Made by the transport (one per stdio
