@@ -2,7 +2,8 @@
 #
 # Makes of src/signet/<folder> a static library signet_<room> with every .cc in it, and of the files beside them:
 #   *_test.cc   one test program of the room, each TEST known to ctest
-#   *_fuzz.cc   one fuzz target each (SIGNET_FUZZ)
+#   *_fuzz.cc   one fuzz target each (SIGNET_FUZZ), and one test each that runs it over its corpus and over a fixed number of
+#               inputs; the corpus is testdata/<file>/
 #   *_main.cc   one program each, named as the file without _main (SIGNET_PROGRAMS)
 # A folder without sources makes nothing. ROOMS are the rooms it may include; USES are third parties, private;
 # HEADERS are those without a library, which a project that links the room installed need not have.
@@ -50,6 +51,17 @@ function(signet_room folder)
       SIGNET_BINARY_DIR="${PROJECT_BINARY_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." PROPERTIES TIMEOUT 120 LABELS ${name}
       DISCOVERY_TIMEOUT 60)
+  endif()
+  if(SIGNET_TESTS)
+    foreach(file IN LISTS fuzzers)
+      get_filename_component(stem ${file} NAME_WE)
+      set(replay ${name}_${stem}_replay)
+      add_executable(${replay} ${file} ${PROJECT_SOURCE_DIR}/tools/fuzzing/replay.cc)
+      signet_warnings(${replay})
+      target_link_libraries(${replay} PRIVATE ${target} ${ROOM_USES})
+      add_test(NAME fuzz.${name}_${stem} COMMAND ${replay} ${dir}/testdata/${stem})
+      set_tests_properties(fuzz.${name}_${stem} PROPERTIES TIMEOUT 300 LABELS ${name})
+    endforeach()
   endif()
   if(SIGNET_FUZZ)
     foreach(file IN LISTS fuzzers)

@@ -14,7 +14,7 @@ def main():
     if program is None:
         print("SKIPPED: clang-format-19 is not installed")
         return 77
-    folders = ("src", "examples", "conformance", "bench")
+    folders = ("src", "examples", "conformance", "bench", "tools/fuzzing")
     files = sorted(f for folder in folders for f in (root / folder).rglob("*") if f.suffix in (".h", ".cc"))
     bad = 0
     for i in range(0, len(files), 50):
