@@ -26,7 +26,7 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/signet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING REGEX "\\.h$"
   REGEX "/(asio|beast|boost|openssl)_[^/]*\\.h$" EXCLUDE
-  REGEX "_(impl|internal)\\.h$" EXCLUDE
+  REGEX "_(impl|internal)\\.h$|[/_]testing\\.h$" EXCLUDE
   REGEX "/(cli|testdata)$" EXCLUDE
   ${left_out})
 

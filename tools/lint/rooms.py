@@ -28,7 +28,7 @@ THIRD_PARTIES = [
 ]
 STANDARD = re.compile(r"[a-z_0-9]+$")
 # Headers for their own room alone, not installed: they show a third party's types or an implementation.
-INTERNAL = re.compile(r"(.*/)?((asio|beast|boost|openssl)_\w+|\w+_(impl|internal))\.h$")
+INTERNAL = re.compile(r"(.*/)?((asio|beast|boost|openssl)_\w+|\w+_(impl|internal)|(\w+_)?testing)\.h$")
 # The journal is pure values: these would let a clock, a key, a coroutine or I/O in.
 PURE_ROOMS = {"rounds"}
 IMPURE = re.compile(
