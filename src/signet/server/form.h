@@ -14,6 +14,8 @@ namespace signet {
 struct Choice {
   // NOLINTNEXTLINE(google-explicit-constructor): a plain value is its own title.
   Choice(std::string plain_value) : value(std::move(plain_value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): so that {"one", "two"} reads as choices.
+  Choice(const char* plain_value) : value(plain_value) {}
   Choice(std::string chosen_value, std::string shown_title)
       : value(std::move(chosen_value)), title(std::move(shown_title)) {}
   std::string value;
