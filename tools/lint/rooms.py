@@ -146,6 +146,29 @@ def check_tree(root):
     return checked, problems
 
 
+def check_targets(root):
+    """The targets that CMake makes must link the rooms that the table names, no more and no fewer."""
+    rooms = read_table((root / "ARCHITECTURE.md").read_text())
+    problems = []
+    seen = set()
+    for name, words in re.findall(r"signet_room\(([\w/]+)\s+([^)]*)\)", (root / "CMakeLists.txt").read_text() + " "):
+        seen.add(name)
+        room = rooms.get(name)
+        if room is None:
+            problems.append(f"CMakeLists.txt: {name} is in no row of ARCHITECTURE.md")
+            continue
+        match = re.search(r"ROOMS\s+((?:[a-z/]+\s*)+)", words)
+        linked = set(match.group(1).split()) if match else set()
+        if not room.all and linked != room.may - {name}:
+            problems.append(f"CMakeLists.txt: {name} links {sorted(linked)}, the table says {sorted(room.may - {name})}")
+    for folder in sorted((root / "src" / "signet").rglob("*.cc")):
+        name = room_of(folder.relative_to(root / "src" / "signet").as_posix(), rooms)
+        if name is not None and name.name not in seen and name.name != ".":
+            problems.append(f"CMakeLists.txt: there is no target for {name.name}")
+            break
+    return problems
+
+
 def self_test(root):
     """The law must refuse what it is for, or a green run means nothing."""
     rooms = read_table((root / "ARCHITECTURE.md").read_text())
@@ -192,6 +215,7 @@ def main():
     for line in wrong:
         print(f"self-test: {line}")
     checked, problems = check_tree(root)
+    problems += check_targets(root)
     for line in problems:
         print(line)
     print(f"rooms: {checked} includes, {len(problems)} against the table")
