@@ -30,6 +30,7 @@ struct Policy {
 
 class Codec;          // token/codec.h: bytes to token and back; the native one holds the key ring
 class ForeignFormat;  // token/foreign.h: tokens of another system
+struct Unsealed;      // token/codec.h
 class Sealer;
 
 // What came out of a state. Only Sealer::open makes one.
@@ -87,6 +88,15 @@ class Sealer {
   Result<Opened, Refused> open_now(std::string_view token, const Binding& binding);
 
  private:
+  Timestamp expiry(const Binding& binding, const Flow& flow, Timestamp now,
+                   std::optional<std::chrono::milliseconds> lifetime) const;
+  Result<void> may_seal(const Flow& flow, Timestamp now) const;
+  Result<std::string> within_size(Result<std::string> token) const;
+  bool is_foreign(std::string_view token) const;
+  Result<Opened, Refused> open_foreign(std::string_view token, const Binding& binding);
+  // Verifies the claims of what a codec found authentic.
+  Result<Opened, Refused> admit(Unsealed unsealed, const Binding& binding) const;
+
   std::shared_ptr<Codec> codec_;
   Policy policy_;
   const Clock& clock_;

@@ -1,0 +1,129 @@
+#include <signet/token/codec.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <signet/token/aead.h>
+#include <signet/token/base64url.h>
+
+namespace signet::token {
+namespace {
+
+constexpr std::string_view native_prefix = "sg1.";
+
+Refused refused(Refusal reason, std::string_view key_id = {}) {
+  Refused refused;
+  refused.reason = reason;
+  refused.key_id = key_id;
+  return refused;
+}
+
+// A native token taken apart at its dots; nothing is decoded.
+struct NativeParts {
+  std::string_view header;  // `sg1.<key id>`: the associated data
+  std::string_view key_id;
+  std::string_view body;
+};
+
+std::optional<NativeParts> split(std::string_view token) {
+  if (!token.starts_with(native_prefix)) return std::nullopt;
+  const std::size_t dot =
+      token.substr(0, native_prefix.size() + key_id_bytes_max + 1).find('.', native_prefix.size());
+  if (dot == std::string_view::npos) return std::nullopt;
+  NativeParts parts;
+  parts.header = token.substr(0, dot);
+  parts.key_id = token.substr(native_prefix.size(), dot - native_prefix.size());
+  parts.body = token.substr(dot + 1);
+  if (!is_key_id(parts.key_id)) return std::nullopt;
+  return parts;
+}
+
+std::string seal_with(const RingKey& key, ByteView first, ByteView second, Entropy& entropy) {
+  const std::size_t text_bytes = first.size() + second.size();
+  const std::size_t raw_bytes = xaes_nonce_bytes + text_bytes + aead_tag_bytes;
+  const std::size_t header_characters = native_prefix.size() + key.id().size();
+  std::string token(header_characters + 1 + base64url_size(raw_bytes), '.');
+  native_prefix.copy(token.data(), native_prefix.size());
+  key.id().copy(token.data() + native_prefix.size(), key.id().size());
+
+  // The raw bytes are made at the end of the token's own memory and encoded from there to the front.
+  const std::span<std::uint8_t> raw(reinterpret_cast<std::uint8_t*>(token.data()) + token.size() - raw_bytes,
+                                    raw_bytes);
+  const auto nonce = raw.first<xaes_nonce_bytes>();
+  const std::span<std::uint8_t> text = raw.subspan(xaes_nonce_bytes, text_bytes);
+  const auto tag = raw.last<aead_tag_bytes>();
+  entropy.fill(nonce);
+  std::copy(first.begin(), first.end(), text.begin());
+  std::copy(second.begin(), second.end(), text.begin() + static_cast<std::ptrdiff_t>(first.size()));
+  key.request_state_key().seal(nonce, as_bytes(std::string_view(token).substr(0, header_characters)), text,
+                               tag);
+  encode_base64url(raw, token.data() + header_characters + 1);
+  return token;
+}
+
+Result<Unsealed, Refused> open_with(const KeyRing& ring, std::string_view token, Timestamp now) {
+  const std::optional<NativeParts> parts = split(token);
+  if (!parts) return failure(refused(Refusal::malformed));
+  const RingKey* key = ring.find(parts->key_id);
+  if (key == nullptr) return failure(refused(Refusal::unknown_key, parts->key_id));
+  if (!key->opens_at(now)) return failure(refused(Refusal::key_retired, parts->key_id));
+
+  const std::optional<std::size_t> raw_bytes = base64url_decoded_size(parts->body.size());
+  if (!raw_bytes || *raw_bytes < xaes_nonce_bytes + aead_tag_bytes) {
+    return failure(refused(Refusal::malformed, parts->key_id));
+  }
+  Bytes raw(*raw_bytes);
+  if (!decode_base64url(parts->body, raw)) return failure(refused(Refusal::malformed, parts->key_id));
+
+  const std::span<std::uint8_t> view(raw);
+  const auto nonce = view.first<xaes_nonce_bytes>();
+  const auto tag = view.last<aead_tag_bytes>();
+  const auto text = view.subspan(xaes_nonce_bytes, raw.size() - xaes_nonce_bytes - aead_tag_bytes);
+  if (!key->request_state_key().open(nonce, as_bytes(parts->header), text, tag)) {
+    return failure(refused(Refusal::not_authentic, parts->key_id));
+  }
+  Unsealed unsealed;
+  std::copy(nonce.begin(), nonce.end(), unsealed.token_id.begin());
+  unsealed.key_id = parts->key_id;
+  std::memmove(raw.data(), text.data(), text.size());
+  raw.resize(text.size());
+  unsealed.plaintext = std::move(raw);
+  return unsealed;
+}
+
+}  // namespace
+
+NativeCodec::NativeCodec(std::shared_ptr<RingSource> rings, const Clock& clock, Entropy& entropy)
+    : rings_(std::move(rings)), clock_(clock), entropy_(entropy) {}
+
+Result<std::string> NativeCodec::seal_now(ByteView first, ByteView second) {
+  const std::shared_ptr<const KeyRing> ring = rings_->current();
+  return seal_with(ring->sealing(), first, second, entropy_);
+}
+
+Result<Unsealed, Refused> NativeCodec::open_now(std::string_view token) {
+  const std::shared_ptr<const KeyRing> ring = rings_->current();
+  return open_with(*ring, token, clock_.now());
+}
+
+Task<Result<std::string>> NativeCodec::seal(Bytes plaintext, Timestamp, Executor& executor) {
+  Result<std::shared_ptr<const KeyRing>> ring = co_await rings_->ring(executor);
+  if (!ring) co_return failure(std::move(ring).error());
+  co_return seal_with((*ring)->sealing(), plaintext, ByteView(), entropy_);
+}
+
+Task<Result<Unsealed, Refused>> NativeCodec::open(std::string token, Executor& executor) {
+  Result<std::shared_ptr<const KeyRing>> ring = co_await rings_->ring(executor);
+  if (!ring) co_return failure(refused(Refusal::unavailable, native_key_id(token).value_or("")));
+  co_return open_with(**ring, token, clock_.now());
+}
+
+bool NativeCodec::recognizes(std::string_view token) const { return token.starts_with(native_prefix); }
+
+std::optional<std::string_view> native_key_id(std::string_view token) {
+  const std::optional<NativeParts> parts = split(token);
+  if (!parts) return std::nullopt;
+  return parts->key_id;
+}
+
+}  // namespace signet::token
