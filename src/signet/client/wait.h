@@ -10,10 +10,10 @@
 
 namespace signet {
 
-// Starts the task on the executor and blocks until it has finished. Throws what leaves the task. Must not be called on the
-// executor's own thread. The executor must keep running until then.
+// Starts the task on the executor; its result, or what it throws, comes through the future. The executor must keep
+// running until then.
 template <typename T>
-T wait(Executor& executor, Task<T> task) {
+std::future<T> start(Executor& executor, Task<T> task) {
   auto finished = std::make_shared<std::promise<T>>();
   std::future<T> result = finished->get_future();
   auto running = std::make_shared<Task<T>>(std::move(task));
@@ -35,7 +35,13 @@ T wait(Executor& executor, Task<T> task) {
       }
     });
   });
-  return result.get();
+  return result;
+}
+
+// The same, and blocks until it has finished. Must not be called on the executor's own thread.
+template <typename T>
+T wait(Executor& executor, Task<T> task) {
+  return start(executor, std::move(task)).get();
 }
 
 }  // namespace signet
