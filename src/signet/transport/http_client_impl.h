@@ -17,7 +17,7 @@
 #include <signet/protocol/transport_failure.h>
 #include <signet/transport/event_loop_impl.h>
 #include <signet/transport/http_client.h>
-#include <signet/transport/http_connection.h>
+#include <signet/transport/http_connection_impl.h>
 #include <signet/transport/sse_parser.h>
 
 namespace signet {

@@ -1,4 +1,4 @@
-#include <signet/transport/http_connection.h>
+#include <signet/transport/http_connection_impl.h>
 
 #include <sys/socket.h>
 
@@ -26,7 +26,7 @@ bool ends_stream(error_code error) {
   return error == asio::error::eof || error == asio::ssl::error::stream_truncated;
 }
 
-std::string tls_reason(const tcp::socket&, SSL* ssl, error_code error) {
+std::string tls_reason(SSL* ssl, error_code error) {
   const long verdict = SSL_get_verify_result(ssl);
   if (verdict != X509_V_OK) return X509_verify_cert_error_string(verdict);
   return error.message();
@@ -35,8 +35,7 @@ std::string tls_reason(const tcp::socket&, SSL* ssl, error_code error) {
 }  // namespace
 
 HttpConnection::HttpConnection(asio::io_context& context, asio::ssl::context& trust, Executor& executor)
-    : context_(context),
-      trust_(trust),
+    : trust_(trust),
       executor_(executor),
       resolver_(context),
       socket_(context),
@@ -163,7 +162,7 @@ Task<Failed> HttpConnection::handshake(std::string host) {
   if (!shaken.error) co_return std::nullopt;
   if (timed_out_) co_return TransportFailure(Kind::unreachable, "no TLS handshake with " + host + " in time");
   co_return TransportFailure(Kind::tls, "no trusted TLS connection to " + host + ": " +
-                                            tls_reason(socket_, tls_->native_handle(), shaken.error));
+                                            tls_reason(tls_->native_handle(), shaken.error));
 }
 
 Task<Failed> HttpConnection::send(std::string bytes, std::chrono::milliseconds timeout) {

@@ -109,7 +109,6 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Failed read_failure(boost::system::error_code error) const;
   Failed parse(bool at_end);
 
-  boost::asio::io_context& context_;
   boost::asio::ssl::context& trust_;
   Executor& executor_;
   boost::asio::ip::tcp::resolver resolver_;
