@@ -26,7 +26,8 @@ THIRD_PARTIES = [
         r"|dlfcn)\.h$",
     ),
 ]
-STANDARD = re.compile(r"[a-z_0-9]+$")
+# The language's headers, and the compilers' for the processor's instructions.
+STANDARD = re.compile(r"[a-z_0-9]+$|immintrin\.h$")
 # Headers for their own room alone, not installed: they show a third party's types or an implementation.
 INTERNAL = re.compile(r"(.*/)?((asio|beast|boost|openssl)_\w+|\w+_(impl|internal)|(\w+_)?testing)\.h$")
 # The journal is pure values: these would let a clock, a key, a coroutine or I/O in.

@@ -32,7 +32,7 @@ bool is_key_id(std::string_view id);
 
 // What a key of a ring may still do.
 enum class KeyStage : std::uint8_t {
-  accept,  // opens; not yet, or no longer, sealing
+  accept,  // opens, and does not seal yet
   seal,    // opens and seals: exactly one key of a ring
   retire,  // opens until a date, then no more
 };

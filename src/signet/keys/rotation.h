@@ -1,0 +1,46 @@
+// How a fleet changes its sealing key without refusing a single state.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <signet/base/clock.h>
+#include <signet/base/entropy.h>
+#include <signet/base/result.h>
+#include <signet/token/key_ring.h>
+
+namespace signet::keys {
+
+// The steps, in their order. Each must be in force on every instance before the next begins.
+enum class RotationStep : std::uint8_t {
+  accept,  // a new key that opens and does not seal yet
+  seal,    // the new key seals; the old one opens until one lifetime has passed
+  retire,  // the old key, which opens nothing any more, is taken out of the ring
+};
+std::string_view to_string(RotationStep step);
+
+struct RotationTimes {
+  // How long until every instance has read a changed ring.
+  std::chrono::milliseconds settle = std::chrono::seconds(60);
+  // The longest that any state may live. No state outlives its flow, and flows live 24 hours by default.
+  std::chrono::milliseconds lifetime = std::chrono::hours(24);
+};
+
+// The step that comes next in a ring.
+RotationStep next_step(const std::vector<token::KeyEntry>& entries);
+
+// Takes the step `step` at the time `now`, or says in one sentence why it may not be taken (yet): it is not the next
+// one, or the one before is not in force everywhere. Step accept makes a key named `new_id`, or after the day.
+Result<void> rotate(std::vector<token::KeyEntry>& entries, RotationStep step, Timestamp now,
+                    const RotationTimes& times, const std::optional<std::string>& new_id, Entropy& entropy);
+
+// From `at` on, the key opens nothing. Refuses the sealing key and keys that are not there.
+Result<void> retire_key(std::vector<token::KeyEntry>& entries, std::string_view id, Timestamp now,
+                        Timestamp at);
+
+// A key id for a new key: the day, with a number where that is taken.
+std::string free_id(const std::vector<token::KeyEntry>& entries, Timestamp now);
+
+}  // namespace signet::keys

@@ -1,0 +1,159 @@
+#include <signet/token/codec.h>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
+
+#include <signet/token/aead.h>
+#include <signet/token/base64url.h>
+#include <signet/token/sealer.h>
+#include <signet/token/testing.h>
+
+namespace signet::token {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::NoExecutor;
+using testing::run;
+
+constexpr Timestamp start{milliseconds(1'790'000'000'000)};
+
+TEST(NativeCodec, SealsAndOpensPlaintextsOfEverySize) {
+  ManualClock clock{start};
+  NoExecutor executor;
+  NativeCodec codec(ephemeral_ring(system_entropy()), clock, system_entropy());
+  for (std::size_t size = 0; size < 200; ++size) {
+    const Bytes plaintext(size, static_cast<std::uint8_t>(size));
+    const std::string token = run(codec.seal(plaintext, start, executor)).value();
+    const Result<Unsealed, Refused> unsealed = run(codec.open(token, executor));
+    ASSERT_TRUE(unsealed.ok());
+    EXPECT_EQ(unsealed->plaintext, plaintext);
+    EXPECT_EQ(unsealed->key_id, native_key_id(token));
+  }
+}
+
+TEST(NativeCodec, TheTokenIdIsTheNonce) {
+  ManualClock clock{start};
+  testing::FixedEntropy entropy{Bytes(24, 0xab)};
+  NativeCodec codec(ephemeral_ring(system_entropy()), clock, entropy);
+  const std::string token = codec.immediate()->seal_now(as_bytes("a"), as_bytes("b")).value();
+  const Unsealed unsealed = codec.immediate()->open_now(token).value();
+  EXPECT_EQ(hex(unsealed.token_id), hex(Bytes(24, 0xab)));
+  EXPECT_EQ(as_text(unsealed.plaintext), "ab");
+}
+
+// The worked example of doc/token_format.md.
+TEST(NativeCodec, MakesTheTokenOfTheWorkedExample) {
+  Bytes secret;
+  for (int i = 1; i <= 32; ++i) secret.push_back(static_cast<std::uint8_t>(i));
+  std::vector<KeyEntry> entries(1);
+  entries[0].id = "2026-11";
+  entries[0].secret = Secret(std::move(secret));
+  entries[0].stage = KeyStage::seal;
+  const auto ring = KeyRing::make(std::move(entries)).value();
+  EXPECT_EQ(hex(ring->sealing().derive("request-state").expose()),
+            "17a1615720c579e9849de7cc4c8cff62b7233b3bb86a6b5262ee897f04a85f0e");
+
+  ManualClock clock{start};
+  Bytes bytes(24);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(0xa0 + i);
+  testing::FixedEntropy entropy{bytes};
+  Sealer sealer(std::make_shared<NativeCodec>(std::make_shared<SharedRing>(ring), clock, entropy), Policy(),
+                clock, entropy);
+  Binding binding;
+  binding.method = "tools/call";
+  binding.target = "deploy";
+  binding.arguments = sha256(as_bytes(R"({"env":"prod"})"));
+  binding.audience = "tickets";
+  binding.principal = Principal::authenticated("alice");
+  binding.protocol_version = "2026-07-28";
+  Flow flow;
+  for (std::size_t i = 0; i < flow.id.size(); ++i) flow.id[i] = static_cast<std::uint8_t>(0xf0 + i);
+  flow.deadline = start + std::chrono::hours(24);
+  EXPECT_EQ(
+      sealer.seal_now(binding, flow, as_bytes(R"({"step":1})")).value(),
+      "sg1.2026-11."
+      "oKGio6SlpqeoqaqrrK2ur7CxsrO0tba3Ui9UnoGCmCN4S4daROj0euffjvZ61EflAcCQ9RecfJvrcsxnoIBNwvoIqMPrwFKB256fAe"
+      "sDaEl2GqOzXjUZK47rR4taeE_Lnt3zu8lPjMJ11hBnMTlFxZVAd0mJNqxQDmA8gNkBZO97YncxzQxOxxlHbO7RQhh18IPAOY8o7z_"
+      "RPlGYtFcyc6rrWxNM8z80G3RQ");
+}
+
+TEST(NativeCodec, AnInstanceOpensWhatAnotherSealedWithTheSameRing) {
+  ManualClock clock{start};
+  const auto rings = ephemeral_ring(system_entropy());
+  NativeCodec one(rings, clock, system_entropy());
+  NativeCodec other(rings, clock, system_entropy());
+  NativeCodec stranger(ephemeral_ring(system_entropy()), clock, system_entropy());
+  const std::string token = one.immediate()->seal_now(as_bytes("x"), {}).value();
+  EXPECT_TRUE(other.immediate()->open_now(token).ok());
+  EXPECT_EQ(stranger.immediate()->open_now(token).error().reason, Refusal::unknown_key);
+}
+
+TEST(NativeCodec, ASourceWithoutARingIsUnavailable) {
+  ManualClock clock{start};
+  NoExecutor executor;
+  const auto fetch = [](Executor&) -> Task<Result<std::shared_ptr<const KeyRing>>> {
+    co_return failure("away");
+  };
+  const auto rings = std::make_shared<FetchedRing>(fetch, FetchedRing::Times(), clock, LogSink());
+  NativeCodec codec(rings, clock, system_entropy());
+  EXPECT_EQ(codec.immediate(), nullptr);
+  EXPECT_EQ(run(codec.seal(Bytes(), start, executor)).error().message, "away");
+  EXPECT_EQ(run(codec.open("sg1.k.AAAA", executor)).error().reason, Refusal::unavailable);
+}
+
+TEST(NativeCodec, FindsTheKeyIdOfNativeTokensAlone) {
+  EXPECT_EQ(native_key_id("sg1.k-1.AAAA"), "k-1");
+  for (const char* token : {"", "sg1.", "sg1.k", "sg2.k.AAAA", "sg1..AAAA", "sg1.k k.AAAA", "v1.k.AAAA"}) {
+    EXPECT_FALSE(native_key_id(token)) << token;
+  }
+}
+
+// The nonces of tokens that a child seals after the parent has sealed.
+std::set<TokenId> sealed_by_child(NativeCodec& codec, int count) {
+  int ends[2];
+  if (::pipe(ends) != 0) return {};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (int i = 0; i < count; ++i) {
+      const std::string token = codec.immediate()->seal_now(as_bytes("child"), {}).value();
+      const TokenId id = codec.immediate()->open_now(token)->token_id;
+      if (::write(ends[1], id.data(), id.size()) != static_cast<ssize_t>(id.size())) ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::set<TokenId> ids;
+  TokenId id;
+  for (std::size_t have = 0;;) {
+    const ssize_t got = ::read(ends[0], id.data() + have, id.size() - have);
+    if (got <= 0) break;
+    have = (have + static_cast<std::size_t>(got)) % id.size();
+    if (have == 0) ids.insert(id);
+  }
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return ids;
+}
+
+TEST(NativeCodec, ParentAndChildNeverShareANonceAfterAFork) {
+  ManualClock clock{start};
+  NativeCodec codec(ephemeral_ring(system_entropy()), clock, system_entropy());
+  std::set<TokenId> ids;
+  const auto seal_some = [&codec, &ids](int count) {
+    for (int i = 0; i < count; ++i) {
+      const std::string token = codec.immediate()->seal_now(as_bytes("parent"), {}).value();
+      ids.insert(codec.immediate()->open_now(token)->token_id);
+    }
+  };
+  seal_some(1);
+  ids.merge(sealed_by_child(codec, 200));
+  ids.merge(sealed_by_child(codec, 200));
+  seal_some(200);
+  EXPECT_EQ(ids.size(), 601u);
+}
+
+}  // namespace
+}  // namespace signet::token

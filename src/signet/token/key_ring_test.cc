@@ -1,0 +1,219 @@
+#include <signet/token/key_ring.h>
+
+#include <gtest/gtest.h>
+
+#include <signet/base/one_shot.h>
+#include <signet/token/testing.h>
+
+namespace signet::token {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::NoExecutor;
+using testing::run;
+using testing::SeededEntropy;
+
+constexpr Timestamp start{milliseconds(1'790'000'000'000)};
+
+KeyEntry key(std::string id, KeyStage stage) {
+  return generate_key(std::move(id), stage, start, system_entropy());
+}
+
+template <typename... Entries>
+Result<std::shared_ptr<const KeyRing>> ring_of(Entries... entries) {
+  std::vector<KeyEntry> all;
+  (all.push_back(std::move(entries)), ...);
+  return KeyRing::make(std::move(all));
+}
+
+std::string fault_of(const Result<std::shared_ptr<const KeyRing>>& ring) {
+  return ring ? "" : ring.error().message;
+}
+
+TEST(KeyRing, HoldsKeysOfWhichOneSeals) {
+  KeyEntry old = key("old", KeyStage::retire);
+  old.retires_at = start;
+  const auto ring =
+      ring_of(key("next", KeyStage::accept), key("now", KeyStage::seal), std::move(old)).value();
+  EXPECT_EQ(ring->sealing().id(), "now");
+  EXPECT_EQ(ring->keys().size(), 3u);
+  EXPECT_EQ(ring->find("next")->stage(), KeyStage::accept);
+  EXPECT_EQ(ring->find("Next"), nullptr);
+  EXPECT_EQ(ring->find(""), nullptr);
+  EXPECT_TRUE(ring->find("old")->opens_at(start - milliseconds(1)));
+  EXPECT_FALSE(ring->find("old")->opens_at(start));
+}
+
+TEST(KeyRing, RefusesAnEmptyRing) { EXPECT_NE(fault_of(KeyRing::make({})), ""); }
+
+TEST(KeyRing, RefusesNoSealingKeyAndTwo) {
+  EXPECT_NE(fault_of(ring_of(key("a", KeyStage::accept))), "");
+  EXPECT_NE(fault_of(ring_of(key("a", KeyStage::seal), key("b", KeyStage::seal))), "");
+  EXPECT_EQ(fault_of(ring_of(key("a", KeyStage::seal), key("b", KeyStage::accept))), "");
+}
+
+TEST(KeyRing, RefusesADoubleIdAndADoubleSecret) {
+  EXPECT_NE(fault_of(ring_of(key("a", KeyStage::seal), key("a", KeyStage::accept))), "");
+  KeyEntry one = key("a", KeyStage::seal);
+  KeyEntry same = key("b", KeyStage::accept);
+  same.secret = one.secret.clone();
+  EXPECT_NE(fault_of(ring_of(std::move(one), std::move(same))), "");
+}
+
+TEST(KeyRing, RefusesIdsThatAreNone) {
+  for (const std::string& id : {std::string(), std::string(33, 'k'), std::string("a.b"), std::string("a b"),
+                                std::string("\xc3\xa9"), std::string("a\0", 2)}) {
+    EXPECT_NE(fault_of(ring_of(key(id, KeyStage::seal))), "") << id;
+  }
+  EXPECT_EQ(fault_of(ring_of(key(std::string(32, 'k'), KeyStage::seal))), "");
+  EXPECT_EQ(fault_of(ring_of(key("AZaz09_-", KeyStage::seal))), "");
+}
+
+TEST(KeyRing, RefusesShortLongAndAllZeroSecrets) {
+  for (const std::size_t size : {0u, 16u, 31u, 33u, 64u}) {
+    KeyEntry entry = key("a", KeyStage::seal);
+    entry.secret = Secret(Bytes(size, 1));
+    EXPECT_NE(fault_of(ring_of(std::move(entry))), "") << size;
+  }
+  KeyEntry zeros = key("a", KeyStage::seal);
+  zeros.secret = Secret(Bytes(32, 0));
+  EXPECT_NE(fault_of(ring_of(std::move(zeros))), "");
+}
+
+TEST(KeyRing, RefusesADateWithoutRetirementAndRetirementWithoutADate) {
+  KeyEntry undated = key("b", KeyStage::retire);
+  EXPECT_NE(fault_of(ring_of(key("a", KeyStage::seal), std::move(undated))), "");
+  KeyEntry dated = key("b", KeyStage::accept);
+  dated.retires_at = start;
+  EXPECT_NE(fault_of(ring_of(key("a", KeyStage::seal), std::move(dated))), "");
+}
+
+TEST(KeyRing, NeverNamesASecretInAFault) {
+  KeyEntry entry = key("a", KeyStage::seal);
+  entry.secret = Secret(Bytes(31, 'S'));
+  const std::string fault = fault_of(ring_of(std::move(entry)));
+  EXPECT_EQ(fault.find("SS"), std::string::npos);
+}
+
+TEST(KeyRing, DerivesKeysThatShareNothingForEachPurpose) {
+  const auto ring = ring_of(key("a", KeyStage::seal)).value();
+  const Secret one = ring->sealing().derive("one");
+  const Secret two = ring->sealing().derive("two");
+  EXPECT_EQ(one.size(), 32u);
+  EXPECT_FALSE(equal_in_constant_time(one.expose(), two.expose()));
+  EXPECT_FALSE(equal_in_constant_time(one.expose(), ring->sealing().secret().expose()));
+  EXPECT_TRUE(equal_in_constant_time(one.expose(), ring->sealing().derive("one").expose()));
+  EXPECT_EQ(ring->sealing().fingerprint().size(), 8u);
+}
+
+TEST(EphemeralRing, IsAnotherOneEachTime) {
+  const auto one = ephemeral_ring(system_entropy())->current();
+  const auto two = ephemeral_ring(system_entropy())->current();
+  EXPECT_TRUE(one->sealing().id().starts_with("ephemeral-"));
+  EXPECT_EQ(one->sealing().id().size(), 22u);
+  EXPECT_NE(one->sealing().id(), two->sealing().id());
+  EXPECT_FALSE(equal_in_constant_time(one->sealing().secret().expose(), two->sealing().secret().expose()));
+}
+
+TEST(SharedRing, IsReplacedWhileOthersGoOnWithTheOldOne) {
+  SharedRing source(ring_of(key("a", KeyStage::seal)).value());
+  const auto old = source.current();
+  source.replace(ring_of(key("b", KeyStage::seal)).value());
+  EXPECT_EQ(old->sealing().id(), "a");
+  EXPECT_EQ(source.current()->sealing().id(), "b");
+}
+
+// A key service that the test answers by hand.
+struct Service {
+  using Answer = Result<std::shared_ptr<const KeyRing>>;
+
+  FetchedRing::Fetch fetch() {
+    return [this](Executor&) { return wait(*this); };
+  }
+  static Task<Answer> wait(Service& service) {
+    const OneShot<Answer> answer;
+    service.waiting.push_back(answer);
+    Answer ring = co_await answer;
+    co_return ring;
+  }
+  std::vector<OneShot<Answer>> waiting;
+};
+
+struct FetchedRingTest : ::testing::Test {
+  std::vector<std::string> events;
+  ManualClock clock{start};
+  NoExecutor executor;
+  Service service;
+  FetchedRing source{service.fetch(), FetchedRing::Times(), clock,
+                     [this](LogLevel, std::string_view event, std::initializer_list<LogField>) {
+                       events.emplace_back(event);
+                     }};
+
+  Task<Service::Answer> begin() {
+    Task<Service::Answer> task = source.ring(executor);
+    task.start([] {});
+    return task;
+  }
+};
+
+TEST_F(FetchedRingTest, FetchesAtTheFirstUseAndKeepsTheRing) {
+  EXPECT_EQ(source.current(), nullptr);
+  Task<Service::Answer> first = begin();
+  ASSERT_FALSE(first.finished());
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  ASSERT_TRUE(first.finished());
+  EXPECT_EQ(first.take().value()->sealing().id(), "a");
+  EXPECT_EQ(run(source.ring(executor)).value()->sealing().id(), "a");
+  EXPECT_EQ(service.waiting.size(), 1u);
+}
+
+TEST_F(FetchedRingTest, FetchesAnewWhenItIsDueWhileOthersGoOnWithTheOldRing) {
+  Task<Service::Answer> first = begin();
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  clock.advance(std::chrono::minutes(5));
+  Task<Service::Answer> fetching = begin();
+  ASSERT_FALSE(fetching.finished());
+  EXPECT_EQ(run(source.ring(executor)).value()->sealing().id(), "a");
+  service.waiting.at(1).set(ring_of(key("b", KeyStage::seal)));
+  EXPECT_EQ(fetching.take().value()->sealing().id(), "b");
+  EXPECT_EQ(run(source.ring(executor)).value()->sealing().id(), "b");
+  EXPECT_EQ(service.waiting.size(), 2u);
+}
+
+TEST_F(FetchedRingTest, KeepsTheOldRingWhenAFetchFailsAndTriesAgainLater) {
+  Task<Service::Answer> first = begin();
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  clock.advance(std::chrono::minutes(5));
+  Task<Service::Answer> failing = begin();
+  service.waiting.at(1).set(failure("the service is away"));
+  EXPECT_EQ(failing.take().value()->sealing().id(), "a");
+  EXPECT_EQ(events, std::vector<std::string>{"key_ring_not_fetched"});
+  EXPECT_EQ(run(source.ring(executor)).value()->sealing().id(), "a");
+  clock.advance(std::chrono::seconds(10));
+  Task<Service::Answer> again = begin();
+  EXPECT_EQ(service.waiting.size(), 3u);
+}
+
+TEST_F(FetchedRingTest, SaysWhyThereIsNoRingAtAll) {
+  Task<Service::Answer> first = begin();
+  service.waiting.at(0).set(failure("the service is away"));
+  EXPECT_EQ(first.take().error().message, "the service is away");
+  Task<Service::Answer> second = begin();
+  EXPECT_EQ(service.waiting.size(), 2u);
+}
+
+TEST_F(FetchedRingTest, ADroppedFetchLetsAnotherCallerFetch) {
+  Task<Service::Answer> first = begin();
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  clock.advance(std::chrono::minutes(5));
+  {
+    const Task<Service::Answer> dropped = begin();
+  }
+  Task<Service::Answer> next = begin();
+  EXPECT_EQ(service.waiting.size(), 3u);
+  service.waiting.at(2).set(ring_of(key("c", KeyStage::seal)));
+  EXPECT_EQ(next.take().value()->sealing().id(), "c");
+}
+
+}  // namespace
+}  // namespace signet::token
