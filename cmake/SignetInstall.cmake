@@ -18,17 +18,26 @@ endif()
 install(TARGETS ${rooms} signet_all EXPORT SignetTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT SignetTargets NAMESPACE signet:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Signet)
 
-# The public headers. Which are internal: ARCHITECTURE.md, "Rooms".
-set(left_out)
-if(NOT SIGNET_PROFILES)
-  set(left_out REGEX "/token/profiles$" EXCLUDE)
-endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/signet DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING REGEX "\\.h$"
-  REGEX "/(asio|beast|boost|openssl)_[^/]*\\.h$" EXCLUDE
-  REGEX "_(impl|internal)\\.h$|[/_]testing\\.h$" EXCLUDE
-  REGEX "/(cli|testdata)$" EXCLUDE
-  ${left_out})
+# The public headers: those named there, and all that they include.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt)
+file(STRINGS ${PROJECT_SOURCE_DIR}/cmake/public_headers.txt waiting REGEX "^signet/")
+set(headers)
+while(waiting)
+  list(POP_FRONT waiting header)
+  if(header IN_LIST headers OR (header MATCHES "^signet/token/profiles/" AND NOT SIGNET_PROFILES))
+    continue()
+  endif()
+  list(APPEND headers ${header})
+  set(file ${PROJECT_SOURCE_DIR}/src/${header})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} lines REGEX "^#include <signet/")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^#include <(signet/[^>]+)>.*" "\\1" included "${line}")
+    list(APPEND waiting ${included})
+  endforeach()
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${file} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder})
+endwhile()
 
 set(SIGNET_COMPONENTS ${rooms})
 list(TRANSFORM SIGNET_COMPONENTS REPLACE "^signet_" "")
