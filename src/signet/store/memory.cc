@@ -26,13 +26,20 @@ struct TokenHash {
 // Entries that are forgotten at their time, in shards so that threads seldom meet. Bounded in entries and in bytes.
 template <typename Entry>
 class ExpiringMap {
- public:
   struct Slot {
     Timestamp forget_at{};
     std::size_t bytes = 0;
     Entry entry;
   };
+  static constexpr std::size_t shards = 64;
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<TokenId, Slot, TokenHash> slots;
+    std::set<std::pair<Timestamp, TokenId>> by_time;  // when to forget which
+    std::size_t bytes = 0;
+  };
 
+ public:
   ExpiringMap(std::size_t entries_max, std::size_t bytes_max)
       : entries_max_(entries_max / shards + 1), bytes_max_(bytes_max / shards) {}
 
@@ -84,20 +91,12 @@ class ExpiringMap {
     }
 
     ExpiringMap& map_;
-    typename ExpiringMap::Shard& shard_;
+    Shard& shard_;
     std::lock_guard<std::mutex> lock_;
     const TokenId& id_;
   };
 
  private:
-  static constexpr std::size_t shards = 64;
-  struct Shard {
-    std::mutex mutex;
-    std::unordered_map<TokenId, Slot, TokenHash> slots;
-    std::set<std::pair<Timestamp, TokenId>> by_time;  // when to forget which
-    std::size_t bytes = 0;
-  };
-
   // The last byte: the hash within a shard uses the first ones.
   Shard& shard_of(const TokenId& id) { return shards_[id.back() % shards]; }
 
