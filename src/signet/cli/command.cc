@@ -1,0 +1,42 @@
+#include <signet/cli/command.h>
+
+#include <CLI/CLI.hpp>
+
+#include <fstream>
+#include <iostream>
+
+#include <signet/keys/time_text.h>
+
+namespace signet::cli {
+
+void fail(const std::string& sentence, int exit_code) {
+  std::cerr << "signet: " << sentence << '\n';
+  throw CLI::RuntimeError(exit_code);
+}
+
+std::string read_input(const std::string& path, std::size_t bytes_max) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) fail("cannot open " + path);
+  }
+  std::istream& input = path == "-" ? std::cin : file;
+  std::string text;
+  for (char block[4096]; input.read(block, sizeof block) || input.gcount() > 0;) {
+    text.append(block, static_cast<std::size_t>(input.gcount()));
+    if (text.size() > bytes_max) {
+      fail((path == "-" ? "standard input" : path) + " has more than " + std::to_string(bytes_max) +
+           " bytes");
+    }
+  }
+  return text;
+}
+
+Timestamp time_or_now(const std::string& text) {
+  if (text.empty()) return system_clock().now();
+  const std::optional<Timestamp> time = keys::parse_time(text);
+  if (!time) fail("'" + text + "' is no time like 2026-11-29T12:00:00Z");
+  return *time;
+}
+
+}  // namespace signet::cli

@@ -1,0 +1,21 @@
+// What the subcommands of `signet` share.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include <signet/base/clock.h>
+
+namespace signet::cli {
+
+// Says `signet: <sentence>` on standard error and ends the program with `exit_code`, by CLI11's way out.
+[[noreturn]] void fail(const std::string& sentence, int exit_code = 1);
+
+// All of a file, or of standard input where the path is `-`; fails the command if that is impossible or too much.
+std::string read_input(const std::string& path, std::size_t bytes_max);
+
+// The time an option gives, or the system's; fails the command where the text is no time.
+Timestamp time_or_now(const std::string& text);
+
+}  // namespace signet::cli

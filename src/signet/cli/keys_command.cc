@@ -1,0 +1,193 @@
+#include <signet/cli/keys_command.h>
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <signet/base/bytes.h>
+#include <signet/base/entropy.h>
+#include <signet/cli/command.h>
+#include <signet/keys/ring_file.h>
+#include <signet/keys/ring_text.h>
+#include <signet/keys/rotation.h>
+#include <signet/keys/time_text.h>
+
+namespace signet::cli {
+namespace {
+
+using keys::RotationStep;
+using std::chrono::seconds;
+using token::KeyEntry;
+using token::KeyRing;
+using token::KeyStage;
+using token::RingKey;
+
+// What the options of all five subcommands say.
+struct KeysOptions {
+  std::string ring;
+  std::string id;
+  std::string step;
+  std::string now;
+  std::string at;
+  std::int64_t settle_seconds = 60;
+  std::int64_t lifetime_seconds = 24 * 60 * 60;
+};
+
+std::shared_ptr<const KeyRing> read_ring(const std::string& path) {
+  Result<std::shared_ptr<const KeyRing>> ring = keys::read_ring_file(path);
+  if (!ring) fail(ring.error().message);
+  return *ring;
+}
+
+void generate(const KeysOptions& options) {
+  const Timestamp now = time_or_now(options.now);
+  const std::string id = options.id.empty() ? keys::free_id({}, now) : options.id;
+  if (!token::is_key_id(id)) fail("'" + id + "' is not 1 to 32 characters of A-Z a-z 0-9 _ -");
+  std::vector<KeyEntry> entries;
+  entries.push_back(token::generate_key(id, KeyStage::seal, now, system_entropy()));
+  if (options.ring == "-") {
+    const Secret text = keys::write_ring(entries);
+    std::cout << as_text(text.expose()) << std::flush;
+    return;
+  }
+  Result<void> created = keys::create_ring_file(options.ring, entries);
+  if (!created) fail(created.error().message);
+  std::cout << "Key " << id << " seals. The ring is in " << options.ring << ", which only you may read.\n";
+}
+
+void list(const KeysOptions& options) {
+  const std::shared_ptr<const KeyRing> ring = read_ring(options.ring);
+  const auto row = [](const std::string& key, std::string_view stage, const std::string& since,
+                      const std::string& until, const std::string& fingerprint) {
+    std::cout << std::left << std::setw(34) << key << std::setw(8) << stage << std::setw(26) << since
+              << std::setw(26) << until << fingerprint << '\n';
+  };
+  row("KEY", "STAGE", "SINCE", "OPENS UNTIL", "FINGERPRINT");
+  for (const RingKey& key : ring->keys()) {
+    row(key.id(), token::to_string(key.stage()), key.since() ? keys::to_text(*key.since()) : "-",
+        key.retires_at() ? keys::to_text(*key.retires_at()) : "-", key.fingerprint());
+  }
+}
+
+RotationStep step_of(const KeysOptions& options, const std::vector<KeyEntry>& entries) {
+  for (const RotationStep step : {RotationStep::accept, RotationStep::seal, RotationStep::retire}) {
+    if (options.step == keys::to_string(step)) return step;
+  }
+  return keys::next_step(entries);
+}
+
+// What was done, and what comes next and when.
+void report(RotationStep step, const KeyRing& ring, const keys::RotationTimes& times, Timestamp now) {
+  switch (step) {
+    case RotationStep::accept:
+      std::cout << "Step 1 of 3: key " << ring.keys().back().id()
+                << " is in the ring; it opens and does not seal yet.\n"
+                << "Next, from " << keys::to_text(now + times.settle)
+                << " on and once every instance has read this ring: rotate again, and it seals.\n";
+      return;
+    case RotationStep::seal:
+      std::cout << "Step 2 of 3: key " << ring.sealing().id() << " seals.\n";
+      for (const RingKey& key : ring.keys()) {
+        if (!key.retires_at() || !key.opens_at(now)) continue;
+        std::cout << "Key " << key.id() << " opens what it sealed until " << keys::to_text(*key.retires_at())
+                  << ". Rotate again after that, and it is taken out.\n";
+      }
+      return;
+    case RotationStep::retire:
+      std::cout << "Step 3 of 3: the ring holds no retired key any more. Key " << ring.sealing().id()
+                << " seals.\n";
+      return;
+  }
+}
+
+void rotate(const KeysOptions& options) {
+  const Timestamp now = time_or_now(options.now);
+  keys::RotationTimes times;
+  times.settle = seconds(options.settle_seconds);
+  times.lifetime = seconds(options.lifetime_seconds);
+  std::optional<std::string> new_id;
+  if (!options.id.empty()) new_id = options.id;
+  RotationStep step = RotationStep::accept;
+  const auto change = [&](std::vector<KeyEntry>& entries) {
+    step = step_of(options, entries);
+    return keys::rotate(entries, step, now, times, new_id, system_entropy());
+  };
+  Result<std::shared_ptr<const KeyRing>> ring = keys::change_ring_file(options.ring, change);
+  if (!ring) fail(ring.error().message);
+  report(step, **ring, times, now);
+}
+
+void retire(const KeysOptions& options) {
+  const Timestamp now = time_or_now(options.now);
+  const Timestamp at = options.at.empty() ? now : time_or_now(options.at);
+  const auto change = [&](std::vector<KeyEntry>& entries) {
+    return keys::retire_key(entries, options.id, now, at);
+  };
+  Result<std::shared_ptr<const KeyRing>> ring = keys::change_ring_file(options.ring, change);
+  if (!ring) fail(ring.error().message);
+  std::cout << "Key " << options.id << " opens nothing from " << keys::to_text(at) << " on.\n";
+}
+
+void check(const KeysOptions& options) {
+  const std::shared_ptr<const KeyRing> ring = read_ring(options.ring);
+  const Timestamp now = time_or_now(options.now);
+  std::cout << "The ring is good: " << ring->keys().size() << (ring->keys().size() == 1 ? " key" : " keys")
+            << ", key " << ring->sealing().id() << " seals.\n";
+  for (const RingKey& key : ring->keys()) {
+    if (!key.opens_at(now))
+      std::cout << "Key " << key.id() << " opens nothing any more: rotate takes it out.\n";
+    if (key.stage() == KeyStage::accept)
+      std::cout << "Key " << key.id() << " does not seal yet: rotate goes on.\n";
+  }
+}
+
+CLI::App* subcommand(CLI::App& keys, const std::string& name, const std::string& description,
+                     const std::shared_ptr<KeysOptions>& options, void (*run)(const KeysOptions&)) {
+  CLI::App* command = keys.add_subcommand(name, description);
+  command->add_option("--ring,RING", options->ring, "The ring file")->required()->envname("SIGNET_RING");
+  command->add_option("--now", options->now, "Another time than now, for trying things out (RFC 3339, UTC)");
+  command->callback([options, run] { run(*options); });
+  return command;
+}
+
+}  // namespace
+
+void add_keys_command(CLI::App& signet) {
+  const auto options = std::make_shared<KeysOptions>();
+  CLI::App* keys = signet.add_subcommand("keys", "Make, change and check rings of keys");
+  keys->require_subcommand(1);
+  const CLI::AsNumberWithUnit time_unit(
+      std::map<std::string, std::int64_t>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}});
+
+  CLI::App* generating = subcommand(
+      *keys, "generate", "Make a new ring with one key (RING may be -: standard output)", options, generate);
+  generating->add_option("--id", options->id, "The key's name; by default the day");
+  subcommand(*keys, "list", "Show the keys of a ring, without their secrets", options, list);
+  CLI::App* rotating =
+      subcommand(*keys, "rotate", "Take the next of the three steps to a new sealing key", options, rotate);
+  rotating->add_option("--step", options->step, "Take this step or none")
+      ->check(CLI::IsMember({"accept", "seal", "retire"}));
+  rotating->add_option("--id", options->id, "The new key's name; by default the day");
+  rotating
+      ->add_option("--settle", options->settle_seconds,
+                   "How long until every instance has read a new ring [60s]")
+      ->transform(time_unit)
+      ->check(CLI::NonNegativeNumber);
+  rotating->add_option("--lifetime", options->lifetime_seconds, "The longest that a state may live [24h]")
+      ->transform(time_unit)
+      ->check(CLI::NonNegativeNumber);
+  CLI::App* retiring =
+      subcommand(*keys, "retire", "Let a key that does not seal open nothing any more", options, retire);
+  retiring->add_option("ID", options->id, "The key's name")->required();
+  retiring->add_option("--at", options->at, "From when on; by default from now on (RFC 3339, UTC)");
+  subcommand(*keys, "check", "Say whether a ring file is good, and what is to be done", options, check);
+}
+
+}  // namespace signet::cli

@@ -1,0 +1,198 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <signet/cli/keys_command.h>
+#include <signet/cli/token_command.h>
+
+namespace signet::cli {
+namespace {
+
+struct Outcome {
+  int exit_code = 0;
+  std::string out;
+  std::string err;
+};
+
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+struct CommandTest : ::testing::Test {
+  CommandTest() {
+    std::string name = std::filesystem::temp_directory_path() / "signet-cli-XXXXXX";
+    folder = ::mkdtemp(name.data());
+    ring = folder / "ring.json";
+    params = folder / "params.json";
+    std::ofstream(params) << R"({"name": "deploy", "arguments": {"env": "prod", "n": 1.0}})";
+  }
+  ~CommandTest() override { std::filesystem::remove_all(folder); }
+
+  // Runs `signet` with these arguments and this standard input.
+  static Outcome run(const std::vector<std::string>& arguments, const std::string& input = "") {
+    CLI::App app;
+    app.require_subcommand(1);
+    add_keys_command(app);
+    add_token_command(app);
+    std::istringstream in(input);
+    std::ostringstream out, err;
+    std::streambuf* const old_in = std::cin.rdbuf(in.rdbuf());
+    std::streambuf* const old_out = std::cout.rdbuf(out.rdbuf());
+    std::streambuf* const old_err = std::cerr.rdbuf(err.rdbuf());
+    Outcome outcome;
+    try {
+      app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::ParseError& error) {
+      outcome.exit_code = app.exit(error, out, err);
+    }
+    std::cin.rdbuf(old_in);
+    std::cout.rdbuf(old_out);
+    std::cerr.rdbuf(old_err);
+    outcome.out = out.str();
+    outcome.err = err.str();
+    return outcome;
+  }
+
+  std::string read_ring() const {
+    std::ifstream file(ring);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+
+  std::filesystem::path folder;
+  std::string ring;
+  std::string params;
+};
+
+TEST_F(CommandTest, GenerateMakesARingForItsOwnerAloneAndShowsNoSecret) {
+  const Outcome made = run({"keys", "generate", ring, "--id", "k1"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  struct stat status{};
+  ASSERT_EQ(::stat(ring.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  const std::string text = read_ring();
+  const std::string secret = text.substr(text.find("\"secret\": \"") + 11, 43);
+  EXPECT_FALSE(contains(made.out, secret));
+  EXPECT_FALSE(contains(run({"keys", "list", ring}).out, secret));
+  EXPECT_FALSE(contains(run({"keys", "check", ring}).out, secret));
+  EXPECT_NE(run({"keys", "generate", ring}).exit_code, 0) << "an existing ring is not overwritten";
+  EXPECT_EQ(read_ring(), text);
+}
+
+TEST_F(CommandTest, GenerateWritesToStandardOutputOnlyWhereAsked) {
+  const Outcome made = run({"keys", "generate", "-"});
+  EXPECT_EQ(made.exit_code, 0);
+  EXPECT_TRUE(contains(made.out, "\"secret\""));
+}
+
+TEST_F(CommandTest, RotateWalksThreeStepsAndSkipsNone) {
+  run({"keys", "generate", ring, "--id", "old", "--now", "2026-01-01T00:00:00Z"});
+  const auto rotate = [this](const std::string& now, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {"keys", "rotate", "--ring", ring, "--now", now};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  };
+  EXPECT_NE(rotate("2026-01-02T00:00:00Z", {"--step", "seal"}).exit_code, 0);
+  EXPECT_EQ(rotate("2026-01-02T00:00:00Z", {"--id", "new"}).exit_code, 0);
+  EXPECT_NE(rotate("2026-01-02T00:00:59Z").exit_code, 0) << "instances may not have read it yet";
+  EXPECT_EQ(rotate("2026-01-02T00:01:00Z", {"--lifetime", "10m"}).exit_code, 0);
+  EXPECT_NE(rotate("2026-01-02T00:11:59Z").exit_code, 0) << "the old key still opens";
+  EXPECT_TRUE(contains(read_ring(), "old"));
+  const Outcome last = rotate("2026-01-02T00:12:00Z");
+  EXPECT_EQ(last.exit_code, 0) << last.err;
+  EXPECT_FALSE(contains(read_ring(), "old"));
+  EXPECT_TRUE(contains(run({"keys", "list", ring}).out, "new"));
+}
+
+TEST_F(CommandTest, RetireTakesAKeyOutOfServiceUnlessItSeals) {
+  run({"keys", "generate", ring, "--id", "old"});
+  EXPECT_NE(run({"keys", "retire", ring, "old"}).exit_code, 0);
+  run({"keys", "rotate", ring, "--id", "new"});
+  EXPECT_EQ(run({"keys", "retire", ring, "new"}).exit_code, 0);
+  EXPECT_TRUE(contains(run({"keys", "check", ring}).out, "new opens nothing any more"));
+}
+
+TEST_F(CommandTest, CheckRefusesARingThatOthersMayRead) {
+  run({"keys", "generate", ring});
+  EXPECT_EQ(run({"keys", "check", ring}).exit_code, 0);
+  ::chmod(ring.c_str(), 0640);
+  const Outcome checked = run({"keys", "check", ring});
+  EXPECT_NE(checked.exit_code, 0);
+  EXPECT_TRUE(contains(checked.err, "mode 600"));
+}
+
+TEST_F(CommandTest, SealsOpensAndExplains) {
+  run({"keys", "generate", ring, "--id", "k1"});
+  const std::vector<std::string> request = {"--ring", ring, "--params", params, "--audience", "tickets"};
+  const auto with = [&request](std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), request.begin(), request.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  const std::string alice = "alice", bob = "bob";
+  const Outcome sealed = run(with({"token", "seal"}, {"--principal", alice}), "the state");
+  ASSERT_EQ(sealed.exit_code, 0) << sealed.err;
+  EXPECT_TRUE(sealed.out.starts_with("sg1.k1."));
+
+  EXPECT_EQ(run(with({"token", "open"}, {"--principal", alice}), sealed.out).out, "the state");
+  const Outcome refused = run(with({"token", "open"}, {"--principal", bob}), sealed.out);
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_TRUE(contains(refused.err, "other_principal"));
+  EXPECT_TRUE(refused.out.empty());
+
+  // The same arguments in another spelling are the same arguments.
+  std::ofstream(params) << R"({"arguments": {"n": 1, "env": "prod"}, "name": "deploy"})";
+  EXPECT_EQ(run(with({"token", "open"}, {"--principal", alice}), sealed.out).out, "the state");
+  std::ofstream(params) << R"({"arguments": {"n": 2, "env": "prod"}, "name": "deploy"})";
+  EXPECT_TRUE(
+      contains(run(with({"token", "open"}, {"--principal", alice}), sealed.out).err, "other_arguments"));
+}
+
+TEST_F(CommandTest, InspectShowsWhatASealedStateIsFor) {
+  run({"keys", "generate", ring, "--id", "k1"});
+  const std::string token =
+      run({"token", "seal", "--ring", ring, "--params", params, "--principal", "alice"}, "the state").out;
+  const Outcome good = run({"token", "inspect", "--ring", ring}, token);
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_TRUE(contains(good.out, "\"deploy\""));
+  EXPECT_TRUE(contains(good.out, "\"alice\""));
+  EXPECT_FALSE(contains(good.out, "the state"));
+  EXPECT_TRUE(contains(run({"token", "inspect", "--ring", ring, "--state"}, token).out, "the state"));
+
+  const Outcome late =
+      run({"token", "inspect", "--ring", ring, "--principal", "bob", "--now", "2100-01-01T00:00:00Z"}, token);
+  EXPECT_NE(late.exit_code, 0);
+  EXPECT_TRUE(contains(late.out, "expired"));
+  EXPECT_TRUE(contains(late.out, "other_principal"));
+  EXPECT_EQ(run({"token", "inspect"}, token).exit_code, 0) << "without keys it says what can be seen";
+  EXPECT_NE(run({"token", "inspect", "--ring", ring}, token.substr(0, token.size() - 4)).exit_code, 0);
+}
+
+TEST_F(CommandTest, InspectLetsNoTokenPlayWithTheTerminal) {
+  run({"keys", "generate", ring, "--id", "k1"});
+  std::ofstream(params) << R"({"name": "\u001b[2J\nverdict good"})";
+  const std::string token = run({"token", "seal", "--ring", ring, "--params", params}, "\x1b[2J").out;
+  const Outcome shown = run({"token", "inspect", "--ring", ring, "--state"}, token);
+  EXPECT_FALSE(contains(shown.out, "\x1b"));
+  EXPECT_TRUE(contains(shown.out, "\\u001b"));
+}
+
+TEST(Explain, HasWordsOfItsOwnForEveryRefusal) {
+  std::vector<std::string> seen;
+  for (int i = 0; i <= static_cast<int>(token::Refusal::unavailable); ++i) {
+    const std::string words = explain(static_cast<token::Refusal>(i));
+    EXPECT_GT(words.size(), 10u);
+    for (const std::string& other : seen) EXPECT_NE(words, other);
+    seen.push_back(words);
+  }
+}
+
+}  // namespace
+}  // namespace signet::cli

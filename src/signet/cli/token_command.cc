@@ -1,0 +1,323 @@
+#include <signet/cli/token_command.h>
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+
+#include <signet/base/clock.h>
+#include <signet/base/digest.h>
+#include <signet/base/entropy.h>
+#include <signet/cli/command.h>
+#include <signet/json/text.h>
+#include <signet/keys/ring_file.h>
+#include <signet/keys/time_text.h>
+#include <signet/token/claims_format.h>
+#include <signet/token/codec.h>
+#include <signet/token/sealer.h>
+
+namespace signet::cli {
+namespace {
+
+using token::Binding;
+using token::Claims;
+using token::ClaimText;
+using token::KeyRing;
+using token::NativeCodec;
+using token::Opened;
+using token::Policy;
+using token::Refused;
+using token::RingKey;
+using token::Sealer;
+using token::SharedRing;
+
+constexpr std::size_t input_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t params_bytes_max = std::size_t{4} << 20;
+
+struct TokenOptions {
+  std::string ring;
+  std::string method = "tools/call";
+  std::string params;
+  std::string principal = "anonymous";
+  std::string audience;
+  std::string version = "2026-07-28";
+  std::string now;
+  std::int64_t lifetime_seconds = 0;  // 0: as the policy says
+  bool show_state = false;
+  CLI::App* command = nullptr;  // to see which options were given
+
+  bool given(const std::string& option) const { return command->count(option) > 0; }
+};
+
+Json read_params(const TokenOptions& options) {
+  if (options.params.empty()) return Json::object();
+  Result<Json, json::ParseError> params = json::parse(read_input(options.params, params_bytes_max));
+  if (!params) fail(options.params + ": " + json::describe(params.error()));
+  if (!params->is_object()) fail(options.params + ": the params are no object");
+  return std::move(*params);
+}
+
+// From the method's own member, never from whichever is there.
+std::string target_of(const std::string& method, const Json& params) {
+  const std::string_view member = method == "resources/read" ? "uri" : "name";
+  const std::string* target = params.find_string(member);
+  return target != nullptr ? *target : std::string();
+}
+
+Digest arguments_of(const std::string& method, const Json& params) {
+  const Json* arguments = method == "resources/read" ? nullptr : params.find("arguments");
+  return sha256(as_bytes(json::canonical(arguments != nullptr ? *arguments : Json::object())));
+}
+
+Principal principal_of(const std::string& text) {
+  if (text == "anonymous") return Principal::anonymous();
+  if (text == "local") return Principal::local();
+  return Principal::authenticated(text.starts_with("id:") ? text.substr(3) : text);
+}
+
+Binding binding_of(const TokenOptions& options) {
+  const Json params = read_params(options);
+  Binding binding;
+  binding.method = options.method;
+  binding.target = target_of(options.method, params);
+  binding.arguments = arguments_of(options.method, params);
+  binding.audience = options.audience;
+  binding.principal = principal_of(options.principal);
+  binding.protocol_version = options.version;
+  return binding;
+}
+
+std::string read_token() {
+  std::string token = read_input("-", input_bytes_max);
+  while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+  return token;
+}
+
+// A sealer over a ring file, at the time that an option gives.
+class Bench {
+ public:
+  explicit Bench(const TokenOptions& options) : clock_(time_or_now(options.now)) {
+    Result<std::shared_ptr<const KeyRing>> ring = keys::read_ring_file(options.ring);
+    if (!ring) fail(ring.error().message);
+    ring_ = *ring;
+    codec_ = std::make_shared<NativeCodec>(std::make_shared<SharedRing>(ring_), clock_, system_entropy());
+  }
+
+  Sealer sealer(const Policy& policy = Policy()) { return Sealer(codec_, policy, clock_, system_entropy()); }
+  NativeCodec& codec() { return *codec_; }
+  const KeyRing& ring() const { return *ring_; }
+  Timestamp now() const { return clock_.now(); }
+
+ private:
+  ManualClock clock_;
+  std::shared_ptr<const KeyRing> ring_;
+  std::shared_ptr<NativeCodec> codec_;
+};
+
+void seal(const TokenOptions& options) {
+  const std::string state = read_input("-", input_bytes_max);
+  Bench bench(options);
+  Sealer sealer = bench.sealer();
+  std::optional<std::chrono::milliseconds> lifetime;
+  if (options.lifetime_seconds > 0) lifetime = std::chrono::seconds(options.lifetime_seconds);
+  Result<std::string> token =
+      sealer.seal_now(binding_of(options), sealer.begin_flow(), as_bytes(state), lifetime);
+  if (!token) fail(token.error().message);
+  std::cout << *token << '\n';
+}
+
+void open(const TokenOptions& options) {
+  const std::string token = read_token();
+  Bench bench(options);
+  Result<Opened, Refused> opened = bench.sealer().open_now(token, binding_of(options));
+  if (!opened) {
+    fail("refused, " + std::string(token::to_string(opened.error().reason)) + ": " +
+         explain(opened.error().reason));
+  }
+  std::cout << as_text(opened->state) << std::flush;
+}
+
+void line(const std::string& name, const std::string& value) {
+  std::cout << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << value << '\n';
+}
+
+// A text from inside a token, so that it cannot play with the terminal.
+std::string printable(ByteView bytes) { return json::write(Json(std::string(as_text(bytes)))); }
+
+std::string shown(const ClaimText& claim) {
+  if (claim.is_digest()) return "SHA-256 " + hex(claim.bytes()) + " (longer than 64 bytes)";
+  return claim.bytes().empty() ? "(none)" : printable(claim.bytes());
+}
+
+std::string shown_principal(const Claims& claims) {
+  switch (claims.principal_kind) {
+    case Principal::Kind::anonymous:
+      return "anonymous: whoever holds the state may use it";
+    case Principal::Kind::local:
+      return "local: the parent process";
+    case Principal::Kind::authenticated:
+      return shown(claims.principal);
+  }
+  return "";
+}
+
+void print_claims(const Claims& claims) {
+  line("method", shown(claims.method));
+  line("target", shown(claims.target));
+  line("arguments", "SHA-256 " + hex(claims.arguments));
+  line("audience", shown(claims.audience));
+  line("principal", shown_principal(claims));
+  line("protocol version", shown(claims.protocol_version));
+  line("flow", hex(claims.flow.id));
+  line("round", std::to_string(claims.flow.round));
+  line("issued", keys::to_text(claims.issued_at));
+  line("expires", keys::to_text(claims.expires_at));
+  line("flow ends", keys::to_text(claims.flow.deadline));
+}
+
+// One line for each thing that the options name and the token does not have, and for each date that has passed.
+bool print_verdict(const Claims& claims, const TokenOptions& options, Timestamp now) {
+  const Binding binding = binding_of(options);
+  const Policy policy;
+  std::vector<token::Refusal> refusals;
+  if (claims.issued_at > now + policy.clock_skew) refusals.push_back(token::Refusal::issued_in_future);
+  if (now >= claims.flow.deadline) refusals.push_back(token::Refusal::flow_expired);
+  if (now >= claims.expires_at) refusals.push_back(token::Refusal::expired);
+  if (claims.flow.round > policy.rounds_max) refusals.push_back(token::Refusal::rounds_exceeded);
+  if (options.given("--method") && !claims.method.matches(binding.method)) {
+    refusals.push_back(token::Refusal::other_method);
+  }
+  if (options.given("--params")) {
+    if (!claims.target.matches(binding.target)) refusals.push_back(token::Refusal::other_target);
+    if (claims.arguments != binding.arguments) refusals.push_back(token::Refusal::other_arguments);
+  }
+  if (options.given("--audience") && !claims.audience.matches(binding.audience)) {
+    refusals.push_back(token::Refusal::other_audience);
+  }
+  const bool same_principal =
+      claims.principal_kind == binding.principal.kind && claims.principal.matches(binding.principal.id);
+  if (options.given("--principal") && !same_principal) refusals.push_back(token::Refusal::other_principal);
+  if (options.given("--protocol-version") && !claims.protocol_version.matches(binding.protocol_version)) {
+    refusals.push_back(token::Refusal::other_version);
+  }
+  for (const token::Refusal refusal : refusals) {
+    line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
+  }
+  if (refusals.empty()) line("verdict", "good at " + keys::to_text(now) + ", as far as the options say");
+  return refusals.empty();
+}
+
+void inspect(const TokenOptions& options) {
+  const std::string token = read_token();
+  line("size", std::to_string(token.size()) + " bytes");
+  const std::optional<std::string_view> key_id = token::native_key_id(token);
+  line("format", key_id ? "sg1, native" : "not a native token");
+  if (key_id) line("key", std::string(*key_id));
+  if (options.ring.empty()) {
+    line("verdict", "none without --ring: only who holds the key can look inside");
+    return;
+  }
+  Bench bench(options);
+  if (const RingKey* key = key_id ? bench.ring().find(*key_id) : nullptr) {
+    line("key stage", std::string(token::to_string(key->stage())));
+    if (key->retires_at()) line("key opens until", keys::to_text(*key->retires_at()));
+  }
+  Result<token::Unsealed, Refused> unsealed = bench.codec().immediate()->open_now(token);
+  std::optional<token::DecodedClaims> decoded;
+  if (unsealed) decoded = token::decode_claims(unsealed->plaintext);
+  if (!decoded) {
+    const token::Refusal refusal = unsealed ? token::Refusal::malformed : unsealed.error().reason;
+    line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
+    throw CLI::RuntimeError(1);
+  }
+  line("token id", hex(unsealed->token_id));
+  print_claims(decoded->claims);
+  const ByteView state = ByteView(unsealed->plaintext).subspan(decoded->size);
+  line("state",
+       options.show_state ? printable(state) : std::to_string(state.size()) + " bytes (--state shows them)");
+  if (!print_verdict(decoded->claims, options, bench.now())) throw CLI::RuntimeError(1);
+}
+
+CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string& description,
+                     void (*run)(const TokenOptions&), bool needs_ring) {
+  const auto options = std::make_shared<TokenOptions>();
+  CLI::App* command = token.add_subcommand(name, description);
+  options->command = command;
+  command->add_option("--ring", options->ring, "The ring file")->required(needs_ring)->envname("SIGNET_RING");
+  command->add_option("--method", options->method, "The request's method")->capture_default_str();
+  command->add_option("--params", options->params,
+                      "A file with the request's params as JSON: name or uri, arguments");
+  command
+      ->add_option(
+          "--principal", options->principal,
+          "Who calls: anonymous, local, or the caller's id (id:NAME where NAME is one of those words)")
+      ->capture_default_str();
+  command->add_option("--audience", options->audience, "The service");
+  command->add_option("--protocol-version", options->version, "The revision of the protocol")
+      ->capture_default_str();
+  command->add_option("--now", options->now, "Another time than now (RFC 3339, UTC)");
+  if (name == "seal") {
+    command->add_option("--lifetime", options->lifetime_seconds, "Seconds until it expires")
+        ->check(CLI::PositiveNumber);
+  }
+  if (name == "inspect") command->add_flag("--state", options->show_state, "Show the state itself");
+  command->callback([options, run] { run(*options); });
+  return command;
+}
+
+}  // namespace
+
+std::string explain(token::Refusal refusal) {
+  switch (refusal) {
+    case token::Refusal::malformed:
+      return "this is no token of this format: it was cut, respelled, or is something else";
+    case token::Refusal::too_large:
+      return "it is larger than a server accepts";
+    case token::Refusal::unknown_key:
+      return "the ring has no key of that name: another ring sealed it, or the key was taken out";
+    case token::Refusal::key_retired:
+      return "its key is past the date until which it opens";
+    case token::Refusal::not_authentic:
+      return "a key of that name did not seal these bytes: they were changed, or another secret has the same "
+             "name";
+    case token::Refusal::issued_in_future:
+      return "it was issued more than the allowed difference of clocks ahead: look at the clocks of the "
+             "instances";
+    case token::Refusal::expired:
+      return "its time is over: the answer came too late";
+    case token::Refusal::flow_expired:
+      return "the whole exchange has lasted longer than flows may";
+    case token::Refusal::rounds_exceeded:
+      return "the exchange has had more rounds than allowed";
+    case token::Refusal::other_method:
+      return "it was sealed for another method than the request's";
+    case token::Refusal::other_target:
+      return "it was sealed for another tool, prompt or resource";
+    case token::Refusal::other_arguments:
+      return "it was sealed for other arguments";
+    case token::Refusal::other_audience:
+      return "it was sealed for another service";
+    case token::Refusal::other_principal:
+      return "it was sealed for somebody else";
+    case token::Refusal::other_version:
+      return "it was sealed under another revision of the protocol";
+    case token::Refusal::already_used:
+      return "it was redeemed before, and may be redeemed once";
+    case token::Refusal::unavailable:
+      return "its key or its stored state could not be reached";
+  }
+  return "";
+}
+
+void add_token_command(CLI::App& signet) {
+  CLI::App* token = signet.add_subcommand("token", "Seal, open and look into request states");
+  token->require_subcommand(1);
+  subcommand(*token, "seal", "Seal the state on standard input for a request", seal, true);
+  subcommand(*token, "open", "Open the token on standard input for a request, and print its state", open,
+             true);
+  subcommand(*token, "inspect", "Say what the token on standard input is, and why it would be refused",
+             inspect, false);
+}
+
+}  // namespace signet::cli
