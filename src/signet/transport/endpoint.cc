@@ -1,0 +1,413 @@
+#include <signet/transport/endpoint.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <signet/base/bytes.h>
+#include <signet/protocol/errors.h>
+#include <signet/protocol/methods.h>
+#include <signet/protocol/versions.h>
+#include <signet/transport/post_call.h>
+
+namespace signet::transport {
+namespace {
+
+constexpr std::string_view session_header = "Mcp-Session-Id";
+constexpr std::string_view well_known = "/.well-known/oauth-protected-resource";
+constexpr std::string_view text_plain = "text/plain; charset=utf-8";
+
+protocol::StandardHeaders standard_headers(const ServerRequest& request) {
+  protocol::StandardHeaders headers;
+  headers.protocol_version = request.header("MCP-Protocol-Version");
+  headers.method = request.header("Mcp-Method");
+  headers.name = request.header("Mcp-Name");
+  return headers;
+}
+
+bool names_modern_era(const ServerRequest& request) {
+  const std::optional<std::string_view> version = request.header("MCP-Protocol-Version");
+  return version && protocol::names_modern_era(*version);
+}
+
+Fault envelope_fault(int code, std::string sentence) {
+  Fault fault(code, std::move(sentence));
+  fault.stage = Fault::Stage::envelope;
+  return fault;
+}
+
+}  // namespace
+
+// A request from its arrival to the moment it is known who sent it.
+struct Endpoint::Arrival {
+  Arrival(std::shared_ptr<const ServerRequest> from, std::shared_ptr<Responder> to)
+      : request(std::move(from)), responder(std::move(to)) {}
+  std::shared_ptr<const ServerRequest> request;
+  std::shared_ptr<Responder> responder;
+  Principal principal;
+  bool gone = false;
+  Task<bool> authentication;
+};
+
+Endpoint::Endpoint(Service& service, Executor& executor, const HttpOptions& options, Entropy& entropy)
+    : service_(service), executor_(executor), options_(options), entropy_(entropy) {
+  limits_.bytes_max = options.body_bytes_max;
+  limits_.depth_max = options.json_depth_max;
+}
+
+Endpoint::~Endpoint() = default;
+
+Fields Endpoint::fields_for(const ServerRequest& request) const {
+  Fields fields;
+  if (!options_.cors) return fields;
+  const std::optional<std::string_view> origin = request.header("Origin");
+  if (!origin) return fields;
+  fields.emplace_back("Access-Control-Allow-Origin", *origin);
+  fields.emplace_back("Access-Control-Expose-Headers", "Mcp-Session-Id, WWW-Authenticate");
+  fields.emplace_back("Vary", "Origin");
+  return fields;
+}
+
+void Endpoint::refuse(const Arrival& arrival, int status, std::string_view sentence) const {
+  Fields fields = fields_for(*arrival.request);
+  if (status == 405) fields.emplace_back("Allow", options_.modern_only ? "POST" : "POST, GET, DELETE");
+  arrival.responder->respond(status, text_plain, sentence, fields);
+}
+
+void Endpoint::refuse(const Arrival& arrival, const std::optional<Json>& id, const Fault& fault,
+                      int status) const {
+  arrival.responder->respond(status, "application/json", protocol::write_error(id, fault),
+                             fields_for(*arrival.request));
+}
+
+void Endpoint::handle(std::shared_ptr<const ServerRequest> request, std::shared_ptr<Responder> responder) {
+  const auto arrival = std::make_shared<Arrival>(std::move(request), std::move(responder));
+  const std::string_view path = path_of(arrival->request->target());
+  if (options_.protected_resource && path.starts_with(well_known)) return serve_metadata(*arrival);
+  if (path != options_.path) return refuse(*arrival, 404, "Not found");
+  if (arrival->request->method() == "OPTIONS" && options_.cors) return preflight(*arrival);
+  if (shutting_down_) return refuse(*arrival, 503, "Shutting down");
+  if (options_.authenticator == nullptr) return serve(arrival);
+
+  arrival->responder->gone = [weak = std::weak_ptr<Arrival>(arrival)] {
+    if (const auto gone = weak.lock()) gone->gone = true;
+  };
+  const auto place = arriving_.insert(arriving_.end(), arrival);
+  arrival->authentication = authenticate(arrival);
+  arrival->authentication.start([this, place] {
+    const std::shared_ptr<Arrival> known = *place;
+    arriving_.erase(place);
+    const bool admitted = known->authentication.take();
+    known->authentication = Task<bool>();
+    known->responder->gone = nullptr;
+    if (admitted && !known->gone) serve(known);
+  });
+}
+
+Task<bool> Endpoint::authenticate(std::shared_ptr<Arrival> arrival) {
+  // The arrival owns this task, so the reference holds for as long as it runs.
+  const std::shared_ptr<const ServerRequest> request = arrival->request;
+  Arrival& known = *arrival;
+  arrival.reset();
+  const CallerHeaders caller(request->peer_address, [request](std::string_view name) {
+    const std::optional<std::string_view> value = request->header(name);
+    return value ? std::optional<std::string>(*value) : std::nullopt;
+  });
+  Result<Principal, Challenge> who = co_await options_.authenticator->authenticate(caller);
+  if (who.ok()) {
+    known.principal = std::move(who).value();
+    co_return true;
+  }
+  challenge(known, who.error());
+  co_return false;
+}
+
+void Endpoint::challenge(const Arrival& arrival, const Challenge& challenge) {
+  Fields fields = fields_for(*arrival.request);
+  fields.emplace_back("WWW-Authenticate", www_authenticate(challenge, metadata_url(*arrival.request)));
+  arrival.responder->respond(http_status(challenge), text_plain, "Not authorized", fields);
+}
+
+// RFC 9728, section 3.1: the well-known part goes between the host and the path of the resource.
+std::string Endpoint::metadata_url(const ServerRequest& request) const {
+  if (!options_.protected_resource) return {};
+  const std::string& resource = options_.protected_resource->resource;
+  if (resource.empty()) {
+    return std::string(request.secure ? "https://" : "http://") +
+           std::string(request.header("Host").value_or("")) + std::string(well_known) + options_.path;
+  }
+  const std::size_t scheme = resource.find("://");
+  const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
+  const std::size_t path = std::min(resource.find('/', host), resource.size());
+  const std::string_view rest = std::string_view(resource).substr(path);
+  return resource.substr(0, path) + std::string(well_known) + (rest == "/" ? "" : std::string(rest));
+}
+
+void Endpoint::serve_metadata(const Arrival& arrival) {
+  const ServerRequest& request = *arrival.request;
+  const std::string_view suffix = path_of(request.target()).substr(well_known.size());
+  if (!suffix.empty() && suffix != options_.path) return refuse(arrival, 404, "Not found");
+  if (request.method() != "GET") return refuse(arrival, 405, "Method not allowed");
+  const ProtectedResource& known = *options_.protected_resource;
+  Json document = Json::object();
+  document.set("resource", known.resource.empty()
+                               ? std::string(request.secure ? "https://" : "http://") +
+                                     std::string(request.header("Host").value_or("")) + options_.path
+                               : known.resource);
+  Json servers = Json::array();
+  for (const std::string& server : known.authorization_servers) servers.push_back(server);
+  document.set("authorization_servers", std::move(servers));
+  if (!known.scopes_supported.empty()) {
+    Json scopes = Json::array();
+    for (const std::string& scope : known.scopes_supported) scopes.push_back(scope);
+    document.set("scopes_supported", std::move(scopes));
+  }
+  document.set("bearer_methods_supported", Json::array({"header"}));
+  arrival.responder->respond(200, "application/json", json::write(document), fields_for(request));
+}
+
+void Endpoint::preflight(const Arrival& arrival) {
+  Fields fields = fields_for(*arrival.request);
+  fields.emplace_back("Access-Control-Allow-Methods", options_.modern_only ? "POST" : "POST, GET, DELETE");
+  // The names asked for are header names: the gate of headers has let no other bytes through.
+  fields.emplace_back("Access-Control-Allow-Headers",
+                      arrival.request->header("Access-Control-Request-Headers").value_or("Content-Type"));
+  fields.emplace_back("Access-Control-Max-Age", "600");
+  arrival.responder->respond(204, "", "", fields);
+}
+
+void Endpoint::serve(const std::shared_ptr<Arrival>& arrival) {
+  const std::string_view method = arrival->request->method();
+  if (method == "POST") return post(arrival);
+  if (options_.modern_only || names_modern_era(*arrival->request))
+    return refuse(*arrival, 405, "Method not allowed");
+  if (method == "GET") return get(arrival);
+  if (method == "DELETE") return remove(arrival);
+  refuse(*arrival, 405, "Method not allowed");
+}
+
+void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {
+  const ServerRequest& request = *arrival->request;
+  const std::string_view encoding = request.header("Content-Encoding").value_or("identity");
+  if (!is_json(request.header("Content-Type")) || encoding != "identity")
+    return refuse(*arrival, 415, "Content-Type must be application/json");
+  const Accepts accepts = accepts_of(request.list("Accept"));
+  if (!accepts.json && !accepts.events)
+    return refuse(*arrival, 406, "Accept must allow application/json or text/event-stream");
+
+  protocol::Message message = protocol::read_message(request.body(), limits_);
+  if (auto* call = std::get_if<Request>(&message)) return post_request(arrival, std::move(*call), accepts);
+  if (auto* notification = std::get_if<Notification>(&message))
+    return post_notification(arrival, std::move(*notification));
+  if (auto* response = std::get_if<protocol::Response>(&message))
+    return post_response(arrival, std::move(*response));
+  const auto& invalid = std::get<protocol::InvalidMessage>(message);
+  refuse(*arrival, invalid.id, invalid.fault, 400);
+}
+
+void Endpoint::post_request(const std::shared_ptr<Arrival>& arrival, Request request, Accepts accepts) {
+  Result<protocol::Era, Fault> era =
+      protocol::decide_http_request(request, standard_headers(*arrival->request), options_.modern_only);
+  if (!era.ok()) return refuse(*arrival, request.id, era.error(), protocol::http_status(era.error()));
+  const bool opening = *era == protocol::Era::initialize;
+
+  PostCall::Setup setup(arrival->request, arrival->responder);
+  if (opening) {
+    if (!make_room()) return refuse(*arrival, 503, "Too many sessions");
+    setup.session = make_session(arrival->principal);
+  } else if (*era == protocol::Era::handshake) {
+    setup.session = find_session(*arrival);
+    if (setup.session == nullptr) return;
+    if (setup.session->calls >= options_.session_calls_max)
+      return refuse(*arrival, request.id, Fault(protocol::internal_error, "Too many requests at once"), 503);
+    const std::string key = protocol::id_key(request.id);
+    const bool taken = std::ranges::any_of(calls_, [&](const std::shared_ptr<PostCall>& call) {
+      return call->session() == setup.session.get() && call->key() == key;
+    });
+    if (taken)
+      return refuse(*arrival, request.id,
+                    envelope_fault(protocol::invalid_request, "A request with this id is being served"), 400);
+  } else if (request.method == protocol::method::subscriptions_listen && !accepts.events) {
+    return refuse(*arrival, 406, "Accept must allow text/event-stream");
+  }
+
+  setup.principal = arrival->principal;
+  setup.accepts = accepts;
+  setup.fields = fields_for(*arrival->request);
+  setup.started = now_;
+  const std::shared_ptr<EndpointSession> session = setup.session;
+  if (opening) setup.fields.emplace_back(session_header, session->id());
+  if (session != nullptr) ++session->calls;
+  const auto call = std::make_shared<PostCall>(std::move(setup));
+  const auto place = calls_.insert(calls_.end(), call);
+  call->start(service_, executor_, std::move(request),
+              [this, place, session, opening](const Reply* reply, Fields& fields) {
+                calls_.erase(place);
+                if (session == nullptr) return;
+                --session->calls;
+                session->used_at = now_;
+                if (!opening) return;
+                if (reply != nullptr && reply->ok()) {
+                  sessions_.emplace(session->id(), session);
+                } else {
+                  std::erase_if(fields, [](const auto& field) { return field.first == session_header; });
+                }
+              });
+}
+
+void Endpoint::post_notification(const std::shared_ptr<Arrival>& arrival, Notification notification) {
+  Result<protocol::Era, Fault> era = protocol::decide_http_notification(
+      notification, standard_headers(*arrival->request), options_.modern_only);
+  if (!era.ok()) return refuse(*arrival, std::nullopt, era.error(), protocol::http_status(era.error()));
+  std::shared_ptr<EndpointSession> session;
+  if (*era != protocol::Era::modern) {
+    session = find_session(*arrival);
+    if (session == nullptr) return;
+  }
+  arrival->responder->respond(202, "", "", fields_for(*arrival->request));
+  if (notification.method == protocol::method::notifications::cancelled) {
+    // With 2026-07-28 a client cancels by closing its connection; ids mean nothing across connections.
+    const Json* id = session != nullptr ? notification.params.find("requestId") : nullptr;
+    if (id == nullptr) return;
+    const auto found = std::ranges::find_if(calls_, [&](const std::shared_ptr<PostCall>& call) {
+      return call->session() == session.get() && call->key() == protocol::id_key(*id);
+    });
+    const std::shared_ptr<PostCall> call = found != calls_.end() ? *found : nullptr;
+    if (call != nullptr) call->cancel();
+    return;
+  }
+  pass_notification(service_, executor_, arrival->principal, session != nullptr ? &session->state() : nullptr,
+                    std::move(notification));
+}
+
+void Endpoint::post_response(const std::shared_ptr<Arrival>& arrival, protocol::Response response) {
+  const bool legacy = !options_.modern_only && !names_modern_era(*arrival->request) &&
+                      arrival->request->header_count(session_header) > 0;
+  if (!legacy)
+    return refuse(*arrival, std::nullopt,
+                  envelope_fault(protocol::invalid_request, "Responses are not accepted here"), 400);
+  const std::shared_ptr<EndpointSession> session = find_session(*arrival);
+  if (session == nullptr) return;
+  arrival->responder->respond(202, "", "", fields_for(*arrival->request));
+  session->outgoing().resolve(std::move(response));
+}
+
+void Endpoint::get(const std::shared_ptr<Arrival>& arrival) {
+  const ServerRequest& request = *arrival->request;
+  const std::optional<std::string> accept = request.list("Accept");
+  if (!accept || !accepts_of(accept).events)
+    return refuse(*arrival, 406, "Accept must allow text/event-stream");
+  const std::shared_ptr<EndpointSession> session = find_session(*arrival);
+  if (session == nullptr) return;
+  const Fields fields = fields_for(request);
+  if (const std::optional<std::string_view> last = request.header("Last-Event-ID"); last && !last->empty()) {
+    const std::optional<EventId> id = EventId::parse(*last);
+    if (!id || !session->resume(*id, arrival->responder, fields))
+      refuse(*arrival, 400, "Unknown Last-Event-ID");
+    return;
+  }
+  arrival->responder->open_stream(fields);
+  session->open_standalone(arrival->responder);
+}
+
+void Endpoint::remove(const std::shared_ptr<Arrival>& arrival) {
+  const std::shared_ptr<EndpointSession> session = find_session(*arrival);
+  if (session == nullptr) return;
+  end_session(session);
+  arrival->responder->respond(204, "", "", fields_for(*arrival->request));
+}
+
+std::shared_ptr<EndpointSession> Endpoint::make_session(const Principal& principal) {
+  std::array<std::uint8_t, 16> random{};
+  entropy_.fill(random);
+  auto session = std::make_shared<EndpointSession>(hex(random), principal, options_.replay_events_max,
+                                                   options_.replay_bytes_max);
+  session->used_at = now_;
+  return session;
+}
+
+std::shared_ptr<EndpointSession> Endpoint::find_session(const Arrival& arrival) {
+  const std::optional<std::string_view> id = arrival.request->header(session_header);
+  if (!id) {
+    refuse(arrival, std::nullopt, envelope_fault(protocol::invalid_request, "Mcp-Session-Id is missing"),
+           400);
+    return nullptr;
+  }
+  const auto found = sessions_.find(*id);
+  // Somebody else's session does not exist, as far as this caller can tell.
+  if (found == sessions_.end() || found->second->principal() != arrival.principal) {
+    refuse(arrival, std::nullopt, envelope_fault(protocol::invalid_request, "Session not found"), 404);
+    return nullptr;
+  }
+  found->second->used_at = now_;
+  return found->second;
+}
+
+// True if there is room for one more session; the longest idle one goes if need be.
+bool Endpoint::make_room() {
+  if (sessions_.size() < options_.sessions_max) return true;
+  std::shared_ptr<EndpointSession> oldest;
+  for (const auto& [id, session] : sessions_) {
+    if (session->calls != 0 || session->has_connections()) continue;
+    if (oldest == nullptr || session->used_at < oldest->used_at) oldest = session;
+  }
+  if (oldest == nullptr) return false;
+  end_session(oldest);
+  return true;
+}
+
+void Endpoint::end_session(const std::shared_ptr<EndpointSession>& session) {
+  sessions_.erase(session->id());
+  std::list<std::shared_ptr<PostCall>> running;
+  std::ranges::copy_if(calls_, std::back_inserter(running), [&](const std::shared_ptr<PostCall>& call) {
+    return call->session() == session.get();
+  });
+  for (const std::shared_ptr<PostCall>& call : running) call->cancel();
+  session->finish_all();
+}
+
+void Endpoint::tick(std::uint64_t now, std::chrono::milliseconds length) {
+  now_ = now;
+  tick_length_ = length;
+  const auto ticks = [&](std::chrono::milliseconds time) {
+    return static_cast<std::uint64_t>((time + length - std::chrono::milliseconds(1)) / length);
+  };
+  // Calls stand in the order of their start.
+  const std::uint64_t slow = ticks(options_.json_answer_max);
+  for (const std::shared_ptr<PostCall>& call : calls_) {
+    if (now - call->started() < slow) break;
+    call->begin_stream();
+  }
+  const std::uint64_t idle = ticks(options_.session_idle_timeout);
+  std::list<std::shared_ptr<EndpointSession>> expired;
+  for (const auto& [id, session] : sessions_) {
+    if (session->calls == 0 && !session->has_connections() && now - session->used_at >= idle)
+      expired.push_back(session);
+  }
+  for (const std::shared_ptr<EndpointSession>& session : expired) {
+    end_session(session);
+    if (options_.log) options_.log(LogLevel::debug, "http_session_expired", {});
+  }
+}
+
+void Endpoint::begin_shutdown() {
+  if (shutting_down_) return;
+  shutting_down_ = true;
+  service_.shut_down();
+  for (const auto& [id, session] : sessions_) session->finish(0);
+}
+
+void Endpoint::cancel_all() {
+  shutting_down_ = true;
+  arriving_.clear();
+  while (!calls_.empty()) {
+    const std::shared_ptr<PostCall> call = calls_.front();
+    call->cancel();
+  }
+  while (!sessions_.empty()) {
+    const std::shared_ptr<EndpointSession> session = sessions_.begin()->second;
+    end_session(session);
+  }
+}
+
+}  // namespace signet::transport

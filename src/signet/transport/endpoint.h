@@ -1,0 +1,83 @@
+// MCP over HTTP: what a request means, whatever socket it came by. Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <signet/base/entropy.h>
+#include <signet/protocol/era.h>
+#include <signet/protocol/jsonrpc.h>
+#include <signet/transport/endpoint_session.h>
+#include <signet/transport/http_server.h>
+#include <signet/transport/server_gate.h>
+#include <signet/transport/server_request.h>
+
+namespace signet::transport {
+
+class PostCall;
+
+// On the loop's thread. All references outlive it.
+class Endpoint final : public RequestHandler {
+ public:
+  Endpoint(Service& service, Executor& executor, const HttpOptions& options, Entropy& entropy);
+  // Drops what still runs; never from inside a task.
+  ~Endpoint() override;
+
+  void handle(std::shared_ptr<const ServerRequest> request, std::shared_ptr<Responder> responder) override;
+
+  // Time passes: slow answers become streams, idle sessions end. `length` is that of one tick.
+  void tick(std::uint64_t now, std::chrono::milliseconds length);
+
+  // Refuses what is new, and lets the service end its streams.
+  void begin_shutdown();
+  // Silences everything. The loop must run once more for the tasks to be dropped.
+  void cancel_all();
+
+ private:
+  friend class PostCall;
+  struct Arrival;
+
+  Task<bool> authenticate(std::shared_ptr<Arrival> arrival);
+  void serve(const std::shared_ptr<Arrival>& arrival);
+  void post(const std::shared_ptr<Arrival>& arrival);
+  void get(const std::shared_ptr<Arrival>& arrival);
+  void remove(const std::shared_ptr<Arrival>& arrival);
+  void post_request(const std::shared_ptr<Arrival>& arrival, Request request, Accepts accepts);
+  void post_notification(const std::shared_ptr<Arrival>& arrival, Notification notification);
+  void post_response(const std::shared_ptr<Arrival>& arrival, protocol::Response response);
+
+  void serve_metadata(const Arrival& arrival);
+  void preflight(const Arrival& arrival);
+  void challenge(const Arrival& arrival, const Challenge& challenge);
+  std::string metadata_url(const ServerRequest& request) const;
+
+  std::shared_ptr<EndpointSession> make_session(const Principal& principal);
+  // The session the request names, or null when it has been refused.
+  std::shared_ptr<EndpointSession> find_session(const Arrival& arrival);
+  bool make_room();
+  void end_session(const std::shared_ptr<EndpointSession>& session);
+
+  void refuse(const Arrival& arrival, int status, std::string_view sentence) const;
+  void refuse(const Arrival& arrival, const std::optional<Json>& id, const Fault& fault, int status) const;
+  Fields fields_for(const ServerRequest& request) const;
+
+  Service& service_;
+  Executor& executor_;
+  const HttpOptions& options_;
+  Entropy& entropy_;
+  json::Limits limits_;
+  std::uint64_t now_ = 0;
+  std::chrono::milliseconds tick_length_{1000};
+  bool shutting_down_ = false;
+  std::list<std::shared_ptr<PostCall>> calls_;
+  std::list<std::shared_ptr<Arrival>> arriving_;  // being authenticated
+  std::map<std::string, std::shared_ptr<EndpointSession>, std::less<>> sessions_;
+};
+
+}  // namespace signet::transport

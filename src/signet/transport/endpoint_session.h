@@ -1,0 +1,109 @@
+// A session of the handshake revisions over HTTP: its streams, and what was sent on them. Internal.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <signet/base/principal.h>
+#include <signet/protocol/service.h>
+#include <signet/transport/running_call.h>
+#include <signet/transport/server_request.h>
+
+namespace signet::transport {
+
+// The name of an event: its stream and its place in the session.
+struct EventId {
+  std::uint64_t stream = 0;
+  std::uint64_t event = 0;
+
+  std::string text() const;
+  static std::optional<EventId> parse(std::string_view text);
+};
+
+// The last events of a session, over all its streams. Beyond either limit the oldest go.
+class ReplayLog {
+ public:
+  ReplayLog(std::size_t events_max, std::size_t bytes_max) : events_max_(events_max), bytes_max_(bytes_max) {}
+
+  EventId append(std::uint64_t stream, std::string_view line);
+  // The events of `after.stream` behind `after`, framed.
+  std::string since(EventId after) const;
+
+ private:
+  struct Event {
+    EventId id;
+    std::string line;
+  };
+  std::size_t events_max_;
+  std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
+  std::uint64_t last_ = 0;
+  std::deque<Event> events_;
+};
+
+// Streams are numbered: 0 is the standalone one (GET), each POST that answers with events has another. A stream outlives
+// its connection: the client comes back for it with Last-Event-ID. On the loop's thread.
+class EndpointSession : public std::enable_shared_from_this<EndpointSession> {
+ public:
+  EndpointSession(std::string session_id, Principal owner, std::size_t events_max, std::size_t bytes_max);
+
+  const std::string& id() const { return id_; }
+  const Principal& principal() const { return principal_; }
+  Session& state() { return state_; }
+  OutgoingRequests& outgoing() { return *outgoing_; }
+
+  // A new stream whose events go to `responder`, which has opened its stream. With 2025-11-25 it begins with an event
+  // without data, so that the client has an id to come back with.
+  std::uint64_t open(std::shared_ptr<Responder> responder);
+  void open_standalone(std::shared_ptr<Responder> responder);
+  // Sends what the client missed, and then what comes. False if there is no such stream.
+  bool resume(EventId last, const std::shared_ptr<Responder>& responder, const Fields& fields);
+
+  // False if there is no such stream.
+  bool send(std::uint64_t stream, std::string_view line);
+  // Ends the connection of a stream that goes on.
+  void detach(std::uint64_t stream, std::chrono::milliseconds retry);
+  // Nothing more comes on this stream.
+  void finish(std::uint64_t stream);
+  void finish_all();
+
+  // Asks the client on a stream.
+  Task<Reply> ask(std::uint64_t stream, std::string method, Json params);
+
+  bool has_connections() const;
+
+  // When it was last used, in ticks of the server.
+  std::uint64_t used_at = 0;
+  std::size_t calls = 0;  // running
+
+ private:
+  struct Stream {
+    std::shared_ptr<Responder> responder;  // null while nobody is connected
+    bool finished = false;
+  };
+  class Standalone;
+
+  void attach(std::uint64_t number, const std::shared_ptr<Responder>& responder);
+  void lose(std::uint64_t number, const Responder* responder);
+  void prime(std::uint64_t number);
+  void forget_old_streams();
+
+  std::string id_;
+  Principal principal_;
+  Session state_;
+  std::shared_ptr<OutgoingRequests> outgoing_;
+  std::shared_ptr<Outlet> standalone_;
+  ReplayLog log_;
+  std::size_t streams_max_;
+  std::uint64_t next_stream_ = 1;
+  std::map<std::uint64_t, Stream> streams_;
+};
+
+}  // namespace signet::transport

@@ -1,0 +1,935 @@
+#include <signet/transport/http_server.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <map>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include <signet/transport/server_gate.h>
+#include <signet/transport/server_head.h>
+#include <signet/transport/testing_service.h>
+
+namespace signet::transport {
+namespace {
+
+struct Reading {
+  int status = 0;                              // 0: the connection ended before a response
+  std::map<std::string, std::string> headers;  // names in lower case
+  std::string body;                            // chunks joined
+  bool complete = false;
+};
+
+// One raw connection.
+class Wire {
+ public:
+  explicit Wire(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    const timeval patience{20, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  }
+  ~Wire() { close(); }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  void send(std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+  void close() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+  }
+  void reset() {
+    const linger now{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close();
+  }
+
+  // Reads on until `text` is there; false at the end of the connection.
+  bool read_until(std::string_view text) {
+    while (buffer_.find(text) == std::string::npos) {
+      if (!more()) return false;
+    }
+    return true;
+  }
+  const std::string& buffer() const { return buffer_; }
+
+  Reading read() {
+    Reading reading;
+    if (!read_until("\r\n\r\n")) return reading;
+    const std::size_t end = buffer_.find("\r\n\r\n");
+    const std::string head = buffer_.substr(0, end);
+    buffer_.erase(0, end + 4);
+    reading.status = std::stoi(head.substr(9, 3));
+    for (std::size_t at = head.find("\r\n"); at != std::string::npos;) {
+      const std::size_t next = head.find("\r\n", at + 2);
+      const std::string line = head.substr(at + 2, next == std::string::npos ? next : next - at - 2);
+      std::string name = line.substr(0, line.find(':'));
+      for (char& c : name) c = static_cast<char>(std::tolower(c));
+      reading.headers[name] = line.substr(line.find(':') + 2);
+      at = next;
+    }
+    if (reading.headers.count("transfer-encoding") > 0) {
+      reading.complete = read_chunks(reading.body);
+    } else if (reading.headers.count("content-length") > 0) {
+      const std::size_t length = std::stoul(reading.headers["content-length"]);
+      while (buffer_.size() < length && more()) {
+      }
+      reading.complete = buffer_.size() >= length;
+      reading.body = buffer_.substr(0, length);
+      buffer_.erase(0, length);
+    } else if (reading.status == 204 || reading.status < 200) {
+      reading.complete = true;
+    } else {
+      while (more()) {
+      }
+      reading.body = std::exchange(buffer_, std::string());
+      reading.complete = true;
+    }
+    return reading;
+  }
+
+  // True if the server closes the connection without another byte.
+  bool ends() {
+    while (more()) {
+    }
+    return buffer_.empty();
+  }
+
+ private:
+  bool more() {
+    char bytes[65536];
+    const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);
+    if (count <= 0) return false;
+    buffer_.append(bytes, static_cast<std::size_t>(count));
+    return true;
+  }
+
+  bool read_chunks(std::string& body) {
+    while (true) {
+      if (!read_until("\r\n")) return false;
+      const std::size_t line = buffer_.find("\r\n");
+      const std::size_t size = std::stoul(buffer_.substr(0, line), nullptr, 16);
+      while (buffer_.size() < line + 2 + size + 2) {
+        if (!more()) return false;
+      }
+      body += buffer_.substr(line + 2, size);
+      buffer_.erase(0, line + 2 + size + 2);
+      if (size == 0) return true;
+    }
+  }
+
+  int socket_;
+  std::string buffer_;
+};
+
+HttpOptions quick() {
+  HttpOptions options;
+  options.shutdown_grace = std::chrono::milliseconds(100);
+  return options;
+}
+
+// A server that serves the testing service on a thread of its own.
+class Served {
+ public:
+  explicit Served(HttpOptions options = quick()) : server_(service, std::move(options)) {
+    const Result<void> started = server_.start();
+    EXPECT_TRUE(started.ok()) << (started.ok() ? "" : started.error().message);
+    thread_ = std::thread([this] { server_.run(); });
+  }
+  ~Served() { stop(); }
+  void stop() {
+    server_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  std::uint16_t port() const { return server_.port(); }
+  std::uint16_t admin_port() const { return server_.admin_port(); }
+
+  // Waits for what happens on the server's thread.
+  void wait_for(const std::atomic<int>& count, int value) const {
+    while (count < value) std::this_thread::yield();
+  }
+
+  TestingService service;
+
+ private:
+  HttpServer server_;
+  std::thread thread_;
+};
+
+std::string raw(const std::string& method, const std::string& headers, const std::string& body,
+                const std::string& target = "/mcp") {
+  return method + " " + target + " HTTP/1.1\r\n" + headers +
+         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+const std::string host = "Host: localhost\r\n";
+const std::string json_type =
+    "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+
+std::string modern_headers(const std::string& method) {
+  return host + json_type + "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: " + method + "\r\n";
+}
+
+std::string modern(const std::string& id, const std::string& method, const std::string& members = "",
+                   const std::string& more_headers = "") {
+  return raw("POST", modern_headers(method) + more_headers, modern_request(id, method, members));
+}
+
+std::string legacy(const std::string& body, const std::string& session = "", const std::string& more = "") {
+  return raw("POST", host + json_type + (session.empty() ? "" : "Mcp-Session-Id: " + session + "\r\n") + more,
+             body);
+}
+
+Reading answer_to(const Served& served, const std::string& request) {
+  Wire wire(served.port());
+  wire.send(request);
+  return wire.read();
+}
+
+int error_code(const Reading& reading) {
+  const Result<Json, json::ParseError> body = json::parse(reading.body);
+  const Json* error = body.ok() ? body->find("error") : nullptr;
+  return error != nullptr ? static_cast<int>(error->find("code")->as_int64().value_or(0)) : 0;
+}
+
+// The messages of an event stream.
+std::vector<std::string> data_of(const std::string& events) {
+  std::vector<std::string> all;
+  for (std::size_t at = events.find("data: "); at != std::string::npos; at = events.find("data: ", at + 1)) {
+    const std::size_t end = events.find('\n', at);
+    all.push_back(events.substr(at + 6, end - at - 6));
+  }
+  return all;
+}
+
+// ---- answers ----
+
+TEST(HttpServer, AnswersAModernRequestWithOneJsonBody) {  // S1, S22, S28
+  const Served served;
+  const Reading reading = answer_to(served, modern("\"a\"", "echo", R"("x":1)"));
+  EXPECT_EQ(reading.status, 200);
+  EXPECT_EQ(reading.headers.at("content-type"), "application/json");
+  EXPECT_EQ(reading.body, R"({"jsonrpc":"2.0","id":"a","result":{"x":1}})");
+  EXPECT_EQ(reading.headers.count("mcp-session-id"), 0u);
+  EXPECT_EQ(reading.headers.count("date"), 1u);
+}
+
+TEST(HttpServer, NotificationsComeFirstAndTheReplyLastOnAStream) {
+  const Served served;
+  const Reading reading = answer_to(served, modern("7", "notify", R"("count":3)"));
+  EXPECT_EQ(reading.headers.at("content-type"), "text/event-stream");
+  EXPECT_EQ(reading.headers.at("x-accel-buffering"), "no");
+  EXPECT_TRUE(reading.complete);
+  const std::vector<std::string> messages = data_of(reading.body);
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_NE(messages[0].find("\"progress\":1"), std::string::npos);
+  EXPECT_EQ(messages[3], R"({"jsonrpc":"2.0","id":7,"result":{"sent":3}})");
+}
+
+TEST(HttpServer, AClientThatTakesNoEventsGetsTheReplyAlone) {
+  const Served served;
+  const std::string headers = host +
+                              "Content-Type: application/json\r\nAccept: application/json\r\n"
+                              "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: notify\r\n";
+  const Reading reading =
+      answer_to(served, raw("POST", headers, modern_request("7", "notify", R"("count":3)")));
+  EXPECT_EQ(reading.headers.at("content-type"), "application/json");
+  EXPECT_EQ(reading.body, R"({"jsonrpc":"2.0","id":7,"result":{"sent":3}})");
+}
+
+TEST(HttpServer, AClientThatTakesOnlyEventsGetsEvents) {
+  const Served served;
+  const std::string headers =
+      host +
+      "Content-Type: application/json\r\nAccept: text/event-stream, application/json;q=0\r\n"
+      "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: echo\r\n";
+  const Reading reading = answer_to(served, raw("POST", headers, modern_request("7", "echo")));
+  EXPECT_EQ(data_of(reading.body).at(0), R"({"jsonrpc":"2.0","id":7,"result":{}})");
+}
+
+TEST(HttpServer, ASlowAnswerBecomesAStreamThatIsKeptAlive) {
+  HttpOptions options = quick();
+  options.json_answer_max = std::chrono::milliseconds(20);
+  options.keepalive_interval = std::chrono::milliseconds(20);
+  const Served served(options);
+  Wire wire(served.port());
+  wire.send(modern("1", "hang"));
+  EXPECT_TRUE(wire.read_until("text/event-stream"));
+  EXPECT_TRUE(wire.read_until("\n: keep-alive\n\n"));
+}
+
+TEST(HttpServer, AModernRequestCannotAskTheClient) {  // B17, S30
+  const Served served;
+  EXPECT_EQ(error_code(answer_to(served, modern("1", "ask"))), protocol::method_not_found);
+}
+
+TEST(HttpServer, StatusFollowsTheFault) {  // S9, S10, S33
+  const Served served;
+  EXPECT_EQ(answer_to(served, modern("1", "no/such")).status, 404);
+  EXPECT_EQ(answer_to(served, modern("1", "fault", R"("code":-32021)")).status, 400);
+  EXPECT_EQ(answer_to(served, modern("1", "fault", R"("code":-32602)")).status, 200);
+  const Reading bare =
+      answer_to(served, raw("POST", modern_headers("echo"), R"({"jsonrpc":"2.0","id":1,"method":"echo"})"));
+  EXPECT_EQ(bare.status, 400);
+  EXPECT_EQ(error_code(bare), protocol::invalid_params);
+}
+
+TEST(HttpServer, RefusesMismatchedHeadersBeforeAnythingRuns) {  // S32, S35
+  const Served served;
+  const std::string body = modern_request("1", "echo");
+  for (const std::string& headers :
+       {host + json_type + "Mcp-Method: echo\r\n", host + json_type + "MCP-Protocol-Version: 2026-07-28\r\n",
+        modern_headers("other")}) {
+    const Reading reading = answer_to(served, raw("POST", headers, body));
+    EXPECT_EQ(reading.status, 400) << headers;
+    EXPECT_EQ(error_code(reading), protocol::header_mismatch) << headers;
+  }
+  EXPECT_EQ(served.service.started, 0);
+}
+
+TEST(HttpServer, InvalidMessagesAre400WithoutANullId) {  // S25
+  const Served served;
+  for (const char* body :
+       {"{", "[]", "3", R"({"jsonrpc":"1.0","id":1,"method":"echo"})",
+        R"([{"jsonrpc":"2.0","id":1,"method":"echo"}])", R"({"jsonrpc":"2.0","id":1,"result":{}})",
+        R"({"jsonrpc":"2.0","id":null,"method":"echo"})"}) {
+    const Reading reading = answer_to(served, raw("POST", modern_headers("echo"), body));
+    EXPECT_EQ(reading.status, 400) << body;
+    EXPECT_NE(error_code(reading), 0) << body;
+    EXPECT_EQ(reading.body.find("\"id\":null"), std::string::npos) << body;
+  }
+  EXPECT_EQ(served.service.started, 0);
+}
+
+TEST(HttpServer, ANotificationIs202WithoutABody) {  // S26
+  const Served served;
+  const Reading reading = answer_to(served, raw("POST", modern_headers("notifications/x"),
+                                                R"({"jsonrpc":"2.0","method":"notifications/x"})"));
+  EXPECT_EQ(reading.status, 202);
+  EXPECT_EQ(reading.body, "");
+  EXPECT_EQ(served.service.notified, 1);
+}
+
+TEST(HttpServer, NestingBeyondTheLimitIsRefused) {
+  HttpOptions options = quick();
+  options.json_depth_max = 8;
+  const Served served(options);
+  EXPECT_EQ(answer_to(served, modern("1", "echo", R"("x":[[[[[]]]]])")).status, 200);
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "\"x\":" + std::string(100'000, '['))).status, 400);
+}
+
+// ---- who may talk to us ----
+
+TEST(HttpServer, AForeignOriginIs403AndAForeignHostToo) {  // S23, S24
+  const Served served;
+  for (const char* origin :
+       {"https://evil.example", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "null",
+        "http://localhost:80:80", "file://localhost", "", "http://"}) {
+    const Reading reading =
+        answer_to(served, modern("1", "echo", "", std::string("Origin: ") + origin + "\r\n"));
+    EXPECT_EQ(reading.status, 403) << origin;
+  }
+  for (const char* origin :
+       {"http://localhost:3000", "http://127.0.0.1", "https://[::1]:8", "http://LOCALHOST"}) {
+    EXPECT_EQ(answer_to(served, modern("1", "echo", "", std::string("Origin: ") + origin + "\r\n")).status,
+              200)
+        << origin;
+  }
+  for (const char* name :
+       {"evil.example", "localhost.evil.example", "localhost:x", "[::1", "localhost,evil"}) {
+    EXPECT_EQ(answer_to(served, "GET /mcp HTTP/1.1\r\nHost: " + std::string(name) + "\r\n\r\n").status, 403)
+        << name;
+  }
+}
+
+TEST(HttpServer, OriginIsCheckedOnEveryMethod) {  // S23
+  const Served served;
+  for (const char* method : {"GET", "DELETE", "OPTIONS", "HEAD"}) {
+    Wire wire(served.port());
+    wire.send(std::string(method) +
+              " /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n\r\n");
+    EXPECT_TRUE(wire.read_until("403"));
+  }
+}
+
+TEST(HttpServer, ConfiguredNamesAreAllowed) {
+  HttpOptions options = quick();
+  options.allowed_hosts = {"mcp.example.com:8443"};
+  options.allowed_origins = {"https://app.example.com"};
+  EXPECT_TRUE(is_allowed_host("MCP.example.com:8443", options));
+  EXPECT_FALSE(is_allowed_host("mcp.example.com:80", options));
+  EXPECT_FALSE(is_allowed_host("localhost", options));
+  EXPECT_TRUE(is_allowed_origin("https://app.example.com", options));
+  EXPECT_FALSE(is_allowed_origin("https://app.example.com:444", options));
+  EXPECT_TRUE(is_allowed_origin("https://mcp.example.com:8443", options));
+}
+
+TEST(HttpServer, ListeningOnAPublicAddressWithoutAuthenticationNeedsASwitch) {
+  TestingService service;
+  HttpOptions options = quick();
+  options.host = "0.0.0.0";
+  EXPECT_FALSE(HttpServer(service, options).start().ok());
+  options.allow_anonymous_public = true;
+  EXPECT_TRUE(HttpServer(service, options).start().ok());
+}
+
+class OneToken final : public Authenticator {
+ public:
+  Task<Result<Principal, Challenge>> authenticate(const CallerHeaders& caller) override {
+    const std::optional<std::string> value = caller.header("Authorization");
+    if (value == "Bearer right") co_return Principal::authenticated("alice");
+    if (value == "Bearer other") co_return Principal::authenticated("bob");
+    Challenge challenge(Challenge::Kind::unauthenticated);
+    challenge.scope = "mcp";
+    co_return failure(std::move(challenge));
+  }
+};
+
+TEST(HttpServer, AnUnknownCallerIsChallengedAndAKnownOneIsThePrincipal) {  // S91, S92, S93, S95
+  HttpOptions options = quick();
+  options.authenticator = std::make_shared<OneToken>();
+  options.protected_resource.emplace();
+  options.protected_resource->authorization_servers = {"https://auth.example.com"};
+  options.protected_resource->scopes_supported = {"mcp"};
+  const Served served(options);
+
+  const Reading refused = answer_to(served, modern("1", "principal"));
+  EXPECT_EQ(refused.status, 401);
+  EXPECT_EQ(
+      refused.headers.at("www-authenticate"),
+      "Bearer scope=\"mcp\",resource_metadata=\"http://localhost/.well-known/oauth-protected-resource/mcp\"");
+  EXPECT_EQ(served.service.started, 0);
+
+  const Reading served_reading =
+      answer_to(served, modern("1", "principal", "", "Authorization: Bearer right\r\n"));
+  EXPECT_EQ(served_reading.body, R"({"jsonrpc":"2.0","id":1,"result":{"kind":2,"id":"alice"}})");
+
+  for (const char* path :
+       {"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"}) {
+    const Reading metadata = answer_to(served, std::string("GET ") + path + " HTTP/1.1\r\n" + host + "\r\n");
+    EXPECT_EQ(metadata.status, 200);
+    EXPECT_EQ(metadata.body,
+              R"({"resource":"http://localhost/mcp","authorization_servers":["https://auth.example.com"],)"
+              R"("scopes_supported":["mcp"],"bearer_methods_supported":["header"]})");
+  }
+}
+
+TEST(HttpServer, WithoutAuthenticationEverybodyIsAnonymous) {
+  const Served served;
+  EXPECT_EQ(answer_to(served, modern("1", "principal")).body,
+            R"({"jsonrpc":"2.0","id":1,"result":{"kind":0,"id":""}})");
+}
+
+TEST(HttpServer, ASessionOfOneCallerDoesNotExistForAnother) {
+  HttpOptions options = quick();
+  options.authenticator = std::make_shared<OneToken>();
+  const Served served(options);
+  const std::string right = "Authorization: Bearer right\r\n";
+  const Reading opened = answer_to(
+      served,
+      legacy(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})",
+             "", right));
+  const std::string session = opened.headers.at("mcp-session-id");
+  const std::string call = R"({"jsonrpc":"2.0","id":2,"method":"echo"})";
+  EXPECT_EQ(answer_to(served, legacy(call, session, right)).status, 200);
+  EXPECT_EQ(answer_to(served, legacy(call, session, "Authorization: Bearer other\r\n")).status, 404);
+}
+
+// ---- HTTP itself ----
+
+TEST(HttpServer, RefusesAmbiguousFramingAndCloses) {
+  const Served served;
+  const std::string body = modern_request("1", "echo");
+  const std::string length = "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  const std::string head = "POST /mcp HTTP/1.1\r\n" + modern_headers("echo");
+  const std::map<std::string, int> cases{
+      {head + "Content-Length: 5\r\n" + length + "\r\n" + body, 400},
+      {head + length + length + "\r\n" + body, 400},
+      {head + "Transfer-Encoding: chunked\r\n" + length + "\r\n" + body, 400},
+      {head + "Transfer-Encoding: xchunked\r\n\r\n" + body, 501},
+      {head + "Transfer-Encoding: chunked, identity\r\n\r\n" + body, 501},
+      {head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + body, 400},
+      {head + "Content-Type : x\r\n" + length + "\r\n" + body, 400},
+      {head + "Content-Length: -1\r\n\r\n" + body, 400},
+      {head + "Content-Length: 0x10\r\n\r\n" + body, 400},
+      {head + host + length + "\r\n" + body, 400},
+      {head + "Mcp-Method: echo\r\n" + length + "\r\n" + body, 400},
+      {"POST /mcp HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 400},
+      {"nonsense\r\n\r\n", 400},
+  };
+  for (const auto& [request, status] : cases) {
+    Wire wire(served.port());
+    wire.send(request);
+    EXPECT_EQ(wire.read().status, status) << request;
+    EXPECT_TRUE(wire.ends()) << request;
+  }
+  EXPECT_EQ(served.service.started, 0);
+}
+
+TEST(HttpServer, TakesBodiesInChunksAndByteByByte) {
+  const Served served;
+  const std::string body = modern_request("1", "echo");
+  Wire chunked(served.port());
+  chunked.send("POST /mcp HTTP/1.1\r\n" + modern_headers("echo") + "Transfer-Encoding: Chunked\r\n\r\n");
+  for (std::size_t at = 0; at < body.size(); at += 7) {
+    std::string chunk;
+    append_chunk(chunk, std::string_view(body).substr(at, 7));
+    chunked.send(chunk);
+  }
+  chunked.send("0\r\n\r\n");
+  EXPECT_EQ(chunked.read().status, 200);
+  Wire dripping(served.port());
+  for (const char byte : modern("1", "echo")) dripping.send(std::string_view(&byte, 1));
+  EXPECT_EQ(dripping.read().status, 200);
+}
+
+TEST(HttpServer, ServesPipelinedRequestsInOrderOnOneConnection) {
+  const Served served;
+  Wire wire(served.port());
+  wire.send(modern("1", "later") + modern("2", "echo") + modern("3", "notify", R"("count":1)") +
+            modern("4", "echo"));
+  EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":1,"result":{"later":true}})");
+  EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  EXPECT_EQ(data_of(wire.read().body).size(), 2u);
+  EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":4,"result":{}})");
+  wire.send(modern("5", "echo"));
+  EXPECT_EQ(wire.read().status, 200);
+}
+
+TEST(HttpServer, AnswersExpectContinue) {
+  const Served served;
+  Wire wire(served.port());
+  const std::string body = modern_request("1", "echo");
+  wire.send("POST /mcp HTTP/1.1\r\n" + modern_headers("echo") +
+            "Expect: 100-continue\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n");
+  EXPECT_TRUE(wire.read_until("HTTP/1.1 100 Continue\r\n\r\n"));
+  wire.send(body);
+  EXPECT_EQ(wire.read().status, 100);
+  EXPECT_EQ(wire.read().status, 200);
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "", "Expect: magic\r\n")).status, 417);
+}
+
+TEST(HttpServer, ServesHttp10AndCloses) {
+  const Served served;
+  for (const char* method : {"echo", "notify"}) {
+    const std::string body = modern_request("1", method, R"("count":1)");
+    Wire wire(served.port());
+    wire.send(std::string("POST /mcp HTTP/1.0\r\n") + modern_headers(method) +
+              "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    const Reading reading = wire.read();
+    EXPECT_EQ(reading.status, 200);
+    EXPECT_EQ(reading.headers.at("connection"), "close");
+    EXPECT_EQ(reading.headers.count("transfer-encoding"), 0u);
+    EXPECT_TRUE(wire.ends());
+  }
+}
+
+TEST(HttpServer, OtherPathsAreNotTheEndpoint) {
+  const Served served;
+  for (const char* target :
+       {"/", "/mcpx", "/mcp/../etc", "/%6dcp%00", "/mcp/", "*", "http://localhost/mcp"}) {
+    EXPECT_EQ(
+        answer_to(served, raw("POST", modern_headers("echo"), modern_request("1", "echo"), target)).status,
+        404)
+        << target;
+  }
+  EXPECT_EQ(
+      answer_to(served, raw("POST", modern_headers("echo"), modern_request("1", "echo"), "/mcp?x=1")).status,
+      200);
+}
+
+TEST(HttpServer, OtherMethodsAre405AndSayWhatIsAllowed) {
+  HttpOptions options = quick();
+  options.modern_only = true;
+  const Served modern_only(options);
+  const Served both;
+  for (const char* method : {"GET", "DELETE", "OPTIONS", "PUT", "HEAD"}) {
+    const std::string request =
+        std::string(method) + " /mcp HTTP/1.1\r\n" + host + "Connection: close\r\n\r\n";
+    Wire wire(modern_only.port());
+    wire.send(request);
+    EXPECT_TRUE(wire.read_until("HTTP/1.1 405 ")) << method;
+    EXPECT_TRUE(wire.read_until("Allow: POST\r\n")) << method;
+  }
+  for (const char* method : {"OPTIONS", "PUT"}) {
+    EXPECT_EQ(answer_to(both, std::string(method) + " /mcp HTTP/1.1\r\n" + host + "\r\n").headers.at("allow"),
+              "POST, GET, DELETE");
+  }
+}
+
+TEST(HttpServer, AHeadRequestHasNoBodyInItsAnswer) {
+  const Served served;
+  Wire wire(served.port());
+  wire.send("HEAD /mcp HTTP/1.1\r\n" + host + "Connection: close\r\n\r\n");
+  EXPECT_TRUE(wire.read_until("\r\n\r\n"));
+  while (wire.read_until("never sent")) {
+  }
+  EXPECT_TRUE(wire.buffer().ends_with("\r\n\r\n"));
+}
+
+TEST(HttpServer, PreflightsAreAnsweredOnlyWhereSwitchedOn) {
+  HttpOptions options = quick();
+  options.cors = true;
+  const Served served(options);
+  const Reading reading =
+      answer_to(served, "OPTIONS /mcp HTTP/1.1\r\n" + host +
+                            "Origin: http://localhost:3000\r\nAccess-Control-Request-Method: POST\r\n"
+                            "Access-Control-Request-Headers: content-type, mcp-method\r\n\r\n");
+  EXPECT_EQ(reading.status, 204);
+  EXPECT_EQ(reading.headers.at("access-control-allow-origin"), "http://localhost:3000");
+  EXPECT_EQ(reading.headers.at("access-control-allow-headers"), "content-type, mcp-method");
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "", "Origin: http://localhost:3000\r\n"))
+                .headers.at("access-control-allow-origin"),
+            "http://localhost:3000");
+}
+
+TEST(HttpServer, TakesJsonOnly) {
+  const Served served;
+  const std::string rest = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: echo\r\n";
+  const std::string body = modern_request("1", "echo");
+  EXPECT_EQ(answer_to(served, raw("POST", host + rest + "Content-Type: text/plain\r\n", body)).status, 415);
+  EXPECT_EQ(answer_to(served, raw("POST", host + rest, body)).status, 415);
+  EXPECT_EQ(answer_to(served,
+                      raw("POST",
+                          host + rest + "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", body))
+                .status,
+            415);
+  EXPECT_EQ(
+      answer_to(served, raw("POST", host + rest + "Content-Type: Application/JSON; charset=utf-8\r\n", body))
+          .status,
+      200);
+  EXPECT_EQ(
+      answer_to(served,
+                raw("POST", host + rest + "Content-Type: application/json\r\nAccept: text/html\r\n", body))
+          .status,
+      406);
+  EXPECT_EQ(answer_to(served, raw("POST",
+                                  host + rest +
+                                      "Content-Type: application/json\r\nAccept: application/json\r\nAccept: "
+                                      "text/event-stream\r\n",
+                                  body))
+                .status,
+            200);
+}
+
+// ---- limits ----
+
+TEST(HttpServer, BodiesOfTheLimitAreServedAndLargerOnesAre413) {
+  HttpOptions options = quick();
+  const std::string body = modern_request("1", "echo", "\"x\":\"" + std::string(1000, 'x') + "\"");
+  options.body_bytes_max = body.size();
+  const Served served(options);
+  EXPECT_EQ(answer_to(served, raw("POST", modern_headers("echo"), body)).status, 200);
+  EXPECT_EQ(answer_to(served, raw("POST", modern_headers("echo"), body + " ")).status, 413);
+  const std::string head = "POST /mcp HTTP/1.1\r\n" + modern_headers("echo");
+  EXPECT_EQ(answer_to(served, head + "Content-Length: 4294967296\r\n\r\n").status, 413);
+  EXPECT_NE(answer_to(served, head + "Content-Length: 99999999999999999999\r\n\r\n").status, 200);
+  std::string chunks;
+  append_chunk(chunks, body);
+  append_chunk(chunks, " ");
+  EXPECT_EQ(answer_to(served, head + "Transfer-Encoding: chunked\r\n\r\n" + chunks + "0\r\n\r\n").status,
+            413);
+}
+
+TEST(HttpServer, HeadersBeyondTheLimitAre431) {
+  const Served served;
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "", "X: " + std::string(10'000, 'x') + "\r\n")).status,
+            200);
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "", "X: " + std::string(20'000, 'x') + "\r\n")).status,
+            431);
+}
+
+TEST(HttpServer, ConnectionsBeyondTheLimitAreTurnedAway) {
+  HttpOptions options = quick();
+  options.connections_max = 1;
+  const Served served(options);
+  Wire first(served.port());
+  first.send(modern("1", "echo"));
+  EXPECT_EQ(first.read().status, 200);
+  Wire second(served.port());
+  EXPECT_EQ(second.read().status, 503);
+  EXPECT_TRUE(second.ends());
+}
+
+TEST(HttpServer, SlowSendersAreTimedOut) {
+  HttpOptions options = quick();
+  options.header_timeout = options.body_timeout = options.idle_timeout = std::chrono::milliseconds(20);
+  const Served served(options);
+  Wire silent(served.port());
+  EXPECT_TRUE(silent.ends());
+  Wire half_header(served.port());
+  half_header.send("POST /mcp HTTP/1.1\r\nHost: lo");
+  EXPECT_EQ(half_header.read().status, 408);
+  Wire half_body(served.port());
+  half_body.send("POST /mcp HTTP/1.1\r\n" + modern_headers("echo") + "Content-Length: 100\r\n\r\n{");
+  EXPECT_EQ(half_body.read().status, 408);
+  Wire idle(served.port());
+  idle.send(modern("1", "echo"));
+  EXPECT_EQ(idle.read().status, 200);
+  EXPECT_TRUE(idle.ends());
+}
+
+TEST(HttpServer, AReaderThatLagsBehindIsCutOffAndItsRequestCancelled) {
+  HttpOptions options = quick();
+  options.queue_bytes_max = 100'000;
+  const Served served(options);
+  Wire wire(served.port());
+  wire.send(modern("1", "notify", R"("count":100000,"padding":1000)"));
+  EXPECT_FALSE(wire.read().complete);
+}
+
+// ---- cancellation ----
+
+TEST(HttpServer, AClientThatGoesCancelsItsRequest) {  // S31
+  const Served served;
+  {
+    Wire wire(served.port());
+    wire.send(modern("1", "hang"));
+    served.wait_for(served.service.started, 1);
+  }
+  served.wait_for(served.service.dropped, 1);
+  {
+    Wire wire(served.port());
+    wire.send(modern("1", "drip"));
+    EXPECT_TRUE(wire.read_until("notifications/progress"));
+  }
+  served.wait_for(served.service.dropped, 2);
+  {
+    Wire wire(served.port());
+    wire.send(modern("1", "drip"));
+    EXPECT_TRUE(wire.read_until("notifications/progress"));
+    wire.reset();
+  }
+  served.wait_for(served.service.dropped, 3);
+  EXPECT_EQ(served.service.stopped, 3);
+  EXPECT_EQ(answer_to(served, modern("1", "echo")).status, 200);
+}
+
+TEST(HttpServer, StoppingEndsSubscriptionsWithTheirResultAndDropsTheRest) {  // S61
+  Served served;
+  Wire listening(served.port());
+  listening.send(modern("9", "subscriptions/listen"));
+  EXPECT_TRUE(listening.read_until("acknowledged"));
+  Wire hanging(served.port());
+  hanging.send(modern("1", "hang"));
+  Wire idle(served.port());
+  idle.send(modern("1", "echo"));
+  EXPECT_EQ(idle.read().status, 200);
+  served.wait_for(served.service.started, 3);
+  served.stop();
+  const Reading reading = listening.read();
+  EXPECT_TRUE(reading.complete);
+  EXPECT_EQ(data_of(reading.body).back(), R"({"jsonrpc":"2.0","id":9,"result":{"resultType":"complete"}})");
+  EXPECT_EQ(served.service.dropped, 2);
+  EXPECT_TRUE(idle.ends());
+}
+
+TEST(HttpServer, ASubscriptionNeedsAClientThatTakesEvents) {
+  const Served served;
+  const std::string headers = host +
+                              "Content-Type: application/json\r\nAccept: application/json\r\n"
+                              "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+  EXPECT_EQ(answer_to(served, raw("POST", headers, modern_request("1", "subscriptions/listen"))).status, 406);
+}
+
+// ---- the handshake revisions ----
+
+class Legacy : public ::testing::Test {
+ protected:
+  std::string open(const std::string& version = "2025-11-25", const Served* from = nullptr) {
+    const Reading reading =
+        answer_to(from != nullptr ? *from : served,
+                  legacy(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" +
+                         version + "\"}}"));
+    EXPECT_EQ(reading.status, 200);
+    EXPECT_EQ(reading.headers.count("mcp-session-id"), 1u);
+    return reading.headers.count("mcp-session-id") > 0 ? reading.headers.at("mcp-session-id") : "";
+  }
+  static std::string get(const std::string& session, const std::string& more = "") {
+    return "GET /mcp HTTP/1.1\r\n" + host + "Accept: text/event-stream\r\nMcp-Session-Id: " + session +
+           "\r\n" + more + "\r\n";
+  }
+  static std::string call(int id, const std::string& method, const std::string& params = "{}") {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" +
+           params + "}";
+  }
+
+  Served served;
+};
+
+TEST_F(Legacy, ASessionOpensServesAndEnds) {
+  const std::string session = open();
+  EXPECT_EQ(session.size(), 32u);
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","method":"notifications/initialized"})", session)).status,
+      202);
+  const Reading reading = answer_to(
+      served, legacy(call(2, "echo"), session, "MCP-Protocol-Version: 2025-11-25\r\nMcp-Method: x\r\n"));
+  EXPECT_EQ(reading.body, R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  EXPECT_EQ(
+      answer_to(served, "DELETE /mcp HTTP/1.1\r\n" + host + "Mcp-Session-Id: " + session + "\r\n\r\n").status,
+      204);
+  EXPECT_EQ(answer_to(served, legacy(call(3, "echo"), session)).status, 404);
+}
+
+TEST_F(Legacy, RequestsNeedASessionThatExists) {
+  EXPECT_EQ(answer_to(served, legacy(call(2, "echo"))).status, 400);
+  EXPECT_EQ(answer_to(served, legacy(call(2, "echo"), "unknown")).status, 404);
+  EXPECT_EQ(answer_to(served, get("unknown")).status, 404);
+  EXPECT_EQ(answer_to(served, legacy(call(2, "echo"), open(), "MCP-Protocol-Version: 1999-01-01\r\n")).status,
+            400);
+}
+
+TEST_F(Legacy, FaultsTravelIn200) {
+  EXPECT_EQ(answer_to(served, legacy(call(2, "no/such"), open())).status, 200);
+}
+
+TEST_F(Legacy, AFailedInitializeLeavesNoSession) {
+  const Reading reading = answer_to(
+      served, raw("POST", host + json_type + "MCP-Protocol-Version: 2026-07-28\r\n", call(1, "initialize")));
+  EXPECT_EQ(reading.status, 400);
+  EXPECT_EQ(error_code(reading), protocol::header_mismatch);
+  EXPECT_EQ(reading.headers.count("mcp-session-id"), 0u);
+}
+
+TEST_F(Legacy, AsksTheClientOnTheStreamOfTheRequest) {
+  const std::string session = open();
+  Wire wire(served.port());
+  wire.send(legacy(call(2, "ask"), session));
+  ASSERT_TRUE(wire.read_until("elicitation/create"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","id":1,"result":{"action":"accept"}})", session)).status,
+      202);
+  EXPECT_EQ(answer_to(served, legacy(R"({"jsonrpc":"2.0","id":77,"result":{}})", session)).status, 202);
+  const Reading reading = wire.read();
+  const std::vector<std::string> messages = data_of(reading.body);
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[0], "");
+  EXPECT_EQ(messages[2], R"({"jsonrpc":"2.0","id":2,"result":{"action":"accept"}})");
+}
+
+TEST_F(Legacy, OlderRevisionsGetNoEventWithoutData) {
+  const std::string session = open("2025-06-18");
+  EXPECT_EQ(data_of(answer_to(served, legacy(call(2, "notify", R"({"count":1})"), session)).body).size(), 2u);
+}
+
+TEST_F(Legacy, CancelledRequestsEndWithoutAnAnswer) {
+  const std::string session = open();
+  Wire wire(served.port());
+  wire.send(legacy(call(2, "drip"), session));
+  ASSERT_TRUE(wire.read_until("notifications/progress"));
+  EXPECT_EQ(
+      answer_to(
+          served,
+          legacy(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})", session))
+          .status,
+      202);
+  const Reading reading = wire.read();
+  EXPECT_TRUE(reading.complete);
+  EXPECT_EQ(reading.body.find("\"id\":2"), std::string::npos);
+  served.wait_for(served.service.dropped, 1);
+}
+
+TEST_F(Legacy, TheStandaloneStreamCarriesWhatBelongsToNoRequest) {
+  const std::string session = open();
+  Wire wire(served.port());
+  wire.send(get(session));
+  ASSERT_TRUE(wire.read_until("data: \n\n"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","method":"notifications/announce"})", session)).status,
+      202);
+  EXPECT_TRUE(wire.read_until("notifications/tools/list_changed"));
+}
+
+TEST_F(Legacy, ADetachedStreamIsCollectedWithLastEventId) {
+  const std::string session = open();
+  const Reading first = answer_to(served, legacy(call(2, "detach"), session));
+  EXPECT_TRUE(first.complete);
+  EXPECT_EQ(first.body, "id: 1-1\ndata: \n\nretry: 50\n\n");
+  const Reading second = answer_to(served, get(session, "Last-Event-ID: 1-1\r\n"));
+  EXPECT_EQ(data_of(second.body).at(0), R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  EXPECT_TRUE(second.complete);
+  EXPECT_EQ(answer_to(served, get(session, "Last-Event-ID: 99-1\r\n")).status, 400);
+  EXPECT_EQ(answer_to(served, get(session, "Last-Event-ID: nonsense\r\n")).status, 400);
+}
+
+TEST_F(Legacy, ABrokenStreamGoesOnAndIsResumed) {
+  const std::string session = open();
+  {
+    Wire wire(served.port());
+    wire.send(legacy(call(2, "ask"), session));
+    ASSERT_TRUE(wire.read_until("elicitation/create"));
+  }
+  Wire resumed(served.port());
+  resumed.send(get(session, "Last-Event-ID: 1-1\r\n"));
+  ASSERT_TRUE(resumed.read_until("elicitation/create"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","id":1,"result":{"action":"accept"}})", session)).status,
+      202);
+  EXPECT_TRUE(resumed.read_until(R"("id":2,"result":{"action":"accept"})"));
+}
+
+TEST_F(Legacy, SessionsAreBoundedAndTheLongestIdleOneGoes) {
+  HttpOptions options = quick();
+  options.sessions_max = 1;
+  const Served small(options);
+  const std::string first = open("2025-11-25", &small);
+  const std::string second = open("2025-11-25", &small);
+  EXPECT_EQ(answer_to(small, legacy(call(2, "echo"), first)).status, 404);
+  Wire busy(small.port());
+  busy.send(get(second));
+  ASSERT_TRUE(busy.read_until("data: \n\n"));
+  EXPECT_EQ(answer_to(small, legacy(call(1, "initialize"))).status, 503);
+}
+
+TEST_F(Legacy, IdleSessionsExpire) {
+  HttpOptions options = quick();
+  options.session_idle_timeout = std::chrono::milliseconds(20);
+  std::atomic<int> expired{0};
+  options.log = [&](LogLevel, std::string_view event, std::initializer_list<LogField>) {
+    if (event == "http_session_expired") ++expired;
+  };
+  const Served hasty(options);
+  const std::string session = open("2025-11-25", &hasty);
+  hasty.wait_for(expired, 1);
+  EXPECT_EQ(answer_to(hasty, legacy(call(2, "echo"), session)).status, 404);
+}
+
+// ---- the second address ----
+
+TEST(HttpServer, HealthAndMetricsAreOnAnAddressOfTheirOwn) {
+  HttpOptions options = quick();
+  options.admin_port = 0;
+  options.metrics_text = [] { return std::string("signet_up 1\n"); };
+  const Served served(options);
+  const auto ask = [&](const std::string& target) {
+    Wire wire(served.admin_port());
+    wire.send("GET " + target + " HTTP/1.1\r\n" + host + "\r\n");
+    return wire.read();
+  };
+  EXPECT_EQ(ask("/healthz").body, "ok\n");
+  EXPECT_EQ(ask("/metrics").body, "signet_up 1\n");
+  EXPECT_EQ(ask("/mcp").status, 404);
+  EXPECT_EQ(answer_to(served, "GET /healthz HTTP/1.1\r\n" + host + "\r\n").status, 404);
+}
+
+TEST(HttpHead, DatesAreThoseOfTheRfc) {
+  EXPECT_EQ(http_date(Timestamp(std::chrono::seconds(784111777))), "Sun, 06 Nov 1994 08:49:37 GMT");
+}
+
+}  // namespace
+}  // namespace signet::transport

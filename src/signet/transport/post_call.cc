@@ -1,0 +1,110 @@
+#include <signet/transport/post_call.h>
+
+#include <utility>
+
+#include <signet/protocol/errors.h>
+#include <signet/protocol/jsonrpc.h>
+
+namespace signet::transport {
+
+void PostCall::start(Service& service, Executor& executor, Request request, Over over) {
+  id_ = request.id;
+  key_ = protocol::id_key(request.id);
+  over_ = std::move(over);
+  const std::shared_ptr<PostCall> self = shared_from_this();
+  setup_.responder->gone = [weak = weak_from_this()] {
+    if (const auto call = weak.lock()) call->lose();
+  };
+  RunningCall::Header header = [from = setup_.request](std::string_view name) {
+    const std::optional<std::string_view> value = from->header(name);
+    return value ? std::optional<std::string>(*value) : std::nullopt;
+  };
+  running_ = std::make_unique<RunningCall>(service, executor, self, setup_.principal,
+                                           setup_.session != nullptr ? &setup_.session->state() : nullptr,
+                                           std::move(header));
+  running_->start(std::move(request), [this](const Reply& reply) { finish(reply); });
+}
+
+bool PostCall::begin_stream() {
+  if (streaming_) return true;
+  if (ended_ || !setup_.accepts.events) return false;
+  setup_.responder->open_stream(setup_.fields);
+  streaming_ = true;
+  if (setup_.session != nullptr) stream_ = setup_.session->open(setup_.responder);
+  return true;
+}
+
+void PostCall::send(std::string_view line) {
+  if (setup_.session != nullptr) {
+    setup_.session->send(stream_, line);
+    return;
+  }
+  std::string event = "data: ";
+  event += line;
+  event += "\n\n";
+  setup_.responder->write(event);
+}
+
+void PostCall::notify(Notification notification) {
+  if (ended_ || !begin_stream()) return;
+  send(protocol::write_notification(notification));
+}
+
+Task<Reply> PostCall::request(std::string method, Json params) {
+  if (setup_.session == nullptr) return Outlet::request(std::move(method), std::move(params));
+  // A client that reads no events here may be listening with GET.
+  const std::uint64_t stream = begin_stream() ? stream_ : 0;
+  return setup_.session->ask(stream, std::move(method), std::move(params));
+}
+
+void PostCall::detach(std::chrono::milliseconds retry) {
+  if (setup_.session == nullptr || ended_ || !begin_stream()) return;
+  setup_.session->detach(stream_, retry);
+}
+
+void PostCall::finish(const Reply& reply) {
+  if (ended_) return;
+  end(&reply);
+  const std::string text = protocol::write_reply(id_, reply);
+  if (!streaming_ && !setup_.accepts.json && reply.ok()) {
+    ended_ = false;
+    begin_stream();
+    ended_ = true;
+  }
+  if (!streaming_) {
+    setup_.responder->gone = nullptr;
+    const int status = reply.ok() || setup_.session != nullptr ? 200 : protocol::http_status(reply.error());
+    setup_.responder->respond(status, "application/json", text, setup_.fields);
+    return;
+  }
+  send(text);
+  if (setup_.session != nullptr) return setup_.session->finish(stream_);
+  setup_.responder->gone = nullptr;
+  setup_.responder->end_stream();
+}
+
+void PostCall::cancel() {
+  if (ended_) return;
+  begin_stream();
+  end(nullptr);
+  running_->cancel();
+  if (setup_.session != nullptr && streaming_) return setup_.session->finish(stream_);
+  setup_.responder->gone = nullptr;
+  if (streaming_) return setup_.responder->end_stream();
+  setup_.responder->respond(204, "", "", setup_.fields);
+}
+
+// The connection has gone: that is how 2026-07-28 cancels (S31). Streams of sessions go on without it.
+void PostCall::lose() {
+  if (ended_) return;
+  end(nullptr);
+  running_->cancel();
+}
+
+void PostCall::end(const Reply* reply) {
+  ended_ = true;
+  const Over over = std::exchange(over_, nullptr);
+  over(reply, setup_.fields);
+}
+
+}  // namespace signet::transport

@@ -1,0 +1,71 @@
+// A request that came by POST, until it is answered. Internal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <signet/protocol/era.h>
+#include <signet/transport/endpoint_session.h>
+#include <signet/transport/running_call.h>
+#include <signet/transport/server_gate.h>
+#include <signet/transport/server_request.h>
+
+namespace signet::transport {
+
+// One JSON answer, or a stream of events if a notification comes before the reply or the reply takes long, and the client
+// accepts events. On the loop's thread.
+class PostCall final : public Outlet, public std::enable_shared_from_this<PostCall> {
+ public:
+  struct Setup {
+    Setup(std::shared_ptr<const ServerRequest> from, std::shared_ptr<Responder> to)
+        : request(std::move(from)), responder(std::move(to)) {}
+    std::shared_ptr<const ServerRequest> request;
+    std::shared_ptr<Responder> responder;
+    std::shared_ptr<EndpointSession> session;  // null with the modern era
+    Principal principal;
+    Accepts accepts;
+    Fields fields;
+    std::uint64_t started = 0;  // tick
+  };
+
+  // `over` is called once when nothing more will come, with the reply unless there is none. It adds to the fields of an
+  // answer that has not begun.
+  using Over = std::function<void(const Reply* reply, Fields& fields)>;
+
+  explicit PostCall(Setup setup) : setup_(std::move(setup)) {}
+
+  void start(Service& service, Executor& executor, Request request, Over over);
+
+  void notify(Notification notification) override;
+  Task<Reply> request(std::string method, Json params) override;
+  void detach(std::chrono::milliseconds retry) override;
+
+  // Begins the stream of events if it has not begun and the client accepts one.
+  bool begin_stream();
+  // The client has said that it does not want the answer: ends it without one.
+  void cancel();
+
+  std::uint64_t started() const { return setup_.started; }
+  bool streaming() const { return streaming_; }
+  const EndpointSession* session() const { return setup_.session.get(); }
+  const std::string& key() const { return key_; }
+
+ private:
+  void finish(const Reply& reply);
+  void lose();
+  void send(std::string_view line);
+  void end(const Reply* reply);
+
+  Setup setup_;
+  Json id_;
+  std::string key_;
+  Over over_;
+  bool streaming_ = false;
+  bool ended_ = false;
+  std::uint64_t stream_ = 0;  // in the session
+  std::unique_ptr<RunningCall> running_;
+};
+
+}  // namespace signet::transport

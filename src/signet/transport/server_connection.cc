@@ -1,0 +1,478 @@
+#include <signet/transport/server_connection.h>
+
+#include <algorithm>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include <signet/protocol/header_codec.h>
+#include <signet/transport/server_gate.h>
+#include <signet/transport/server_head.h>
+
+namespace signet::transport {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+using boost::system::error_code;
+
+using TlsSocket = asio::ssl::stream<ServerSocket>;
+using Parser = http::request_parser<http::string_body>;
+
+// Read ahead of the request being served, at most; more is read after its answer.
+constexpr std::size_t pipeline_bytes_max = std::size_t{64} << 10;
+constexpr std::size_t read_bytes = std::size_t{16} << 10;
+// After a refusal the rest of what the client sends is read and thrown away, so that it gets to read the answer.
+constexpr std::size_t linger_bytes_max = std::size_t{16} << 20;
+constexpr std::chrono::milliseconds linger_timeout{2000};
+constexpr std::size_t buffer_bytes_kept = std::size_t{64} << 10;
+
+using ReadMessage = http::request<http::string_body>;
+
+// A message of the parser, as the rest of the server sees it.
+class RequestView : public ServerRequest {
+ public:
+  explicit RequestView(const ReadMessage& message) : message_(message) {}
+
+  std::string_view method() const override { return as_std(message_.method_string()); }
+  std::string_view target() const override { return as_std(message_.target()); }
+  std::string_view body() const override { return message_.body(); }
+  std::size_t header_count(std::string_view name) const override { return message_.count(as_beast(name)); }
+  std::optional<std::string_view> header(std::string_view name) const override {
+    const auto range = message_.equal_range(as_beast(name));
+    if (range.first == range.second || std::next(range.first) != range.second) return std::nullopt;
+    return protocol::trim_blanks(as_std(range.first->value()));
+  }
+  std::optional<std::string> list(std::string_view name) const override {
+    const auto range = message_.equal_range(as_beast(name));
+    if (range.first == range.second) return std::nullopt;
+    std::string joined;
+    for (auto field = range.first; field != range.second; ++field) {
+      if (!joined.empty()) joined += ',';
+      joined += as_std(field->value());
+    }
+    return joined;
+  }
+
+ private:
+  static std::string_view as_std(boost::beast::string_view text) { return {text.data(), text.size()}; }
+  static boost::beast::string_view as_beast(std::string_view text) { return {text.data(), text.size()}; }
+
+  const ReadMessage& message_;
+};
+
+struct MessageOwner {
+  explicit MessageOwner(ReadMessage read) : message(std::move(read)) {}
+  ReadMessage message;
+};
+
+class OwnedRequest final : private MessageOwner, public RequestView {
+ public:
+  explicit OwnedRequest(ReadMessage read) : MessageOwner(std::move(read)), RequestView(message) {}
+};
+
+template <typename Stream>
+class Connection final : public ServerConnection, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  Connection(Stream stream, ConnectionContext& context) : stream_(std::move(stream)), context_(context) {}
+
+  void start(std::function<void()> closed) override {
+    closed_ = std::move(closed);
+    error_code ignored;
+    socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+    peer_address_ = socket().remote_endpoint(ignored).address().to_string();
+    phase_deadline_ = context_.deadline(context_.options.header_timeout);
+    if constexpr (std::is_same_v<Stream, TlsSocket>) {
+      stream_.async_handshake(asio::ssl::stream_base::server, [self = self()](error_code error) {
+        if (error) return self->close_now();
+        self->read();
+      });
+    } else {
+      read();
+    }
+  }
+
+  void turn_away() override {
+    closing_ = true;
+    if constexpr (std::is_same_v<Stream, TlsSocket>) return close_now();
+    refuse(Refusal(503, "Too many connections", true));
+  }
+
+  void tick() override {
+    if (phase_ == Phase::closed) return;
+    if (write_deadline_ != 0 && context_.now >= write_deadline_) return close_now();
+    if (phase_deadline_ != 0 && context_.now >= phase_deadline_) return time_out();
+    if (streaming_ && !writing_ && context_.now >= keepalive_at_) write_event(": keep-alive\n\n");
+  }
+
+  void close_when_idle() override {
+    closing_ = true;
+    if (answer_ == nullptr && !writing_) close_now();
+  }
+
+  void close_now() override {
+    if (phase_ == Phase::closed) return;
+    const std::shared_ptr<Connection> alive = self();
+    phase_ = Phase::closed;
+    phase_deadline_ = write_deadline_ = 0;
+    error_code ignored;
+    socket().close(ignored);
+    abandon_answer();
+    const std::function<void()> closed = std::exchange(closed_, nullptr);
+    if (closed) closed();
+  }
+
+ private:
+  enum class Phase : std::uint8_t { idle, header, body, serving, linger, closed };
+
+  // The answer to the request being served. Cut from the connection when it is complete or the client has gone.
+  class Answer final : public Responder {
+   public:
+    explicit Answer(Connection& connection) : connection_(&connection) {}
+    void respond(int status, std::string_view content_type, std::string_view body,
+                 const Fields& fields) override {
+      if (Connection* connection = connection_) connection->respond(status, content_type, body, fields);
+    }
+    void open_stream(const Fields& fields) override {
+      if (Connection* connection = connection_) connection->open_stream(fields);
+    }
+    void write(std::string_view events) override {
+      if (Connection* connection = connection_) connection->write_checked(events);
+    }
+    void end_stream() override {
+      if (Connection* connection = connection_) connection->end_stream();
+    }
+    void cut() { connection_ = nullptr; }
+
+   private:
+    Connection* connection_;
+  };
+
+  std::shared_ptr<Connection> self() { return this->shared_from_this(); }
+
+  ServerSocket& socket() {
+    if constexpr (std::is_same_v<Stream, TlsSocket>) {
+      return stream_.next_layer();
+    } else {
+      return stream_;
+    }
+  }
+
+  // ---- reading ----
+
+  void read() {
+    if (reading_ || ended_ || phase_ == Phase::closed) return;
+    if (phase_ == Phase::serving && buffer_.size() >= pipeline_bytes_max) return;
+    reading_ = true;
+    stream_.async_read_some(buffer_.prepare(read_bytes),
+                            [self = self()](error_code error, std::size_t count) {
+                              self->reading_ = false;
+                              self->on_read(error, count);
+                            });
+  }
+
+  void on_read(error_code error, std::size_t count) {
+    if (phase_ == Phase::closed) return;
+    if (error) return on_end();
+    buffer_.commit(count);
+    if (final_) return throw_away();
+    advance();
+    read();
+  }
+
+  // The client sends nothing more. What is being served has lost its reader: that is how requests are cancelled.
+  void on_end() {
+    ended_ = true;
+    abandon_answer();
+    if (!writing_) close_now();
+    closing_ = true;
+  }
+
+  void throw_away() {
+    lingered_ += buffer_.size();
+    buffer_.consume(buffer_.size());
+    if (lingered_ > linger_bytes_max) return close_now();
+    read();
+  }
+
+  // Takes as many requests from the buffer as can be answered at once.
+  void advance() {
+    in_advance_ = true;
+    while (answer_ == nullptr && !final_ && phase_ != Phase::closed && buffer_.size() != 0) {
+      if (!parse()) break;
+      dispatch();
+    }
+    in_advance_ = false;
+  }
+
+  void begin_request() {
+    parser_.emplace();
+    parser_->eager(true);
+    parser_->header_limit(static_cast<std::uint32_t>(context_.options.header_bytes_max));
+    parser_->body_limit(context_.options.body_bytes_max);
+    header_checked_ = false;
+    phase_ = Phase::header;
+    phase_deadline_ = context_.deadline(context_.options.header_timeout);
+  }
+
+  // True if a whole request has been read.
+  bool parse() {
+    if (!parser_) begin_request();
+    while (!parser_->is_done()) {
+      if (buffer_.size() == 0) return false;
+      error_code error;
+      const std::size_t used = parser_->put(buffer_.cdata(), error);
+      buffer_.consume(used);
+      if (parser_->is_header_done() && !header_checked_) {
+        header_checked_ = true;
+        if (!admit_header()) return false;
+      }
+      if (error == http::error::need_more) return false;
+      if (error) {
+        refuse(refusal_of(error));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  static Refusal refusal_of(const error_code& error) {
+    if (error == http::error::header_limit) return Refusal(431, "The header is too large", true);
+    if (error == http::error::body_limit) return Refusal(413, "The body is too large", true);
+    return Refusal(400, "This is no HTTP/1.1 request", true);
+  }
+
+  // What can be refused before the body is read; false if it was.
+  bool admit_header() {
+    phase_ = Phase::body;
+    phase_deadline_ = context_.deadline(context_.options.body_timeout);
+    const auto& message = parser_->get();
+    const RequestView head(message);
+    std::optional<Refusal> refusal = check_framing(head);
+    if (!refusal) refusal = check_source(head, context_.options);
+    const std::optional<std::string_view> expected = head.header("Expect");
+    if (!refusal && expected && !protocol::equal_ignoring_case(*expected, "100-continue"))
+      refusal = Refusal(417, "This expectation cannot be met", true);
+    if (refusal) {
+      refusal->close = true;  // the body stays unread
+      refuse(*refusal);
+      return false;
+    }
+    if (expected && !parser_->is_done() && message.version() >= 11) write("HTTP/1.1 100 Continue\r\n\r\n");
+    return true;
+  }
+
+  void dispatch() {
+    phase_ = Phase::serving;
+    phase_deadline_ = 0;
+    http_1_0_ = parser_->get().version() < 11;
+    keep_alive_ = parser_->get().keep_alive() && !http_1_0_;
+    head_only_ = parser_->get().method() == http::verb::head;
+    auto request = std::make_shared<OwnedRequest>(parser_->release());
+    parser_.reset();
+    request->peer_address = peer_address_;
+    request->secure = std::is_same_v<Stream, TlsSocket>;
+    answer_ = std::make_shared<Answer>(*this);
+    const std::shared_ptr<Connection> alive = self();
+    context_.handler.handle(std::move(request), answer_);
+  }
+
+  // ---- answering ----
+
+  // Without a request that could be trusted.
+  void refuse(const Refusal& refusal) {
+    keep_alive_ = false;
+    respond(refusal.status, "text/plain; charset=utf-8", refusal.message, Fields());
+  }
+
+  void respond(int status, std::string_view content_type, std::string_view body, const Fields& fields) {
+    if (streaming_ || final_) return;
+    if (closing_ || context_.closing) keep_alive_ = false;
+    HeadOptions head;
+    head.content_type = content_type;
+    head.content_length = body.size();
+    head.close = !keep_alive_;
+    head.date = context_.date;
+    append_head(out_, status, head, fields);
+    if (!head_only_) out_ += body;
+    if (context_.answered) context_.answered(status);
+    complete();
+  }
+
+  void open_stream(const Fields& fields) {
+    if (streaming_ || final_) return;
+    streaming_ = true;
+    if (closing_ || context_.closing) keep_alive_ = false;
+    HeadOptions head;
+    head.content_type = "text/event-stream";
+    head.chunked = !http_1_0_;
+    head.close = !keep_alive_;
+    head.date = context_.date;
+    Fields all = fields;
+    all.emplace_back("Cache-Control", "no-cache, no-transform");
+    all.emplace_back("X-Accel-Buffering", "no");
+    append_head(out_, 200, head, all);
+    if (context_.answered) context_.answered(200);
+    keepalive_at_ = context_.deadline(context_.options.keepalive_interval) - 1;
+    flush();
+  }
+
+  // A reader that lags behind loses its connection, not the server its memory.
+  void write_checked(std::string_view events) {
+    if (!streaming_) return;
+    if (out_.size() + in_flight_.size() - written_ > context_.options.queue_bytes_max) return close_now();
+    write_event(events);
+  }
+
+  void write_event(std::string_view events) {
+    keepalive_at_ = context_.deadline(context_.options.keepalive_interval) - 1;
+    if (http_1_0_) return write(events);
+    append_chunk(out_, events);
+    flush();
+  }
+
+  void end_stream() {
+    if (!streaming_) return;
+    streaming_ = false;
+    if (!http_1_0_) out_ += "0\r\n\r\n";
+    complete();
+  }
+
+  // The answer is whole: the connection is free for the next request, or for its end.
+  void complete() {
+    if (answer_ != nullptr) std::exchange(answer_, nullptr)->cut();
+    if (keep_alive_) {
+      phase_ = Phase::idle;
+      phase_deadline_ = context_.deadline(context_.options.idle_timeout);
+    } else {
+      final_ = true;
+      phase_deadline_ = 0;
+    }
+    flush();
+    if (keep_alive_ && !in_advance_) {
+      // Not from inside the service's task: what is pipelined may start another.
+      asio::post(socket().get_executor(), [self = self()] {
+        if (self->phase_ == Phase::closed) return;
+        self->advance();
+        self->read();
+      });
+    }
+  }
+
+  void abandon_answer() {
+    if (answer_ == nullptr) return;
+    const std::shared_ptr<Answer> answer = std::exchange(answer_, nullptr);
+    answer->cut();
+    streaming_ = false;
+    final_ = true;
+    if (answer->gone) std::exchange(answer->gone, nullptr)();
+  }
+
+  // ---- writing ----
+
+  void write(std::string_view bytes) {
+    out_ += bytes;
+    flush();
+  }
+
+  void flush() {
+    if (writing_ || phase_ == Phase::closed) return;
+    if (out_.empty()) {
+      if (final_) finish();
+      return;
+    }
+    writing_ = true;
+    std::swap(out_, in_flight_);
+    written_ = 0;
+    write_some();
+  }
+
+  void write_some() {
+    write_deadline_ = context_.deadline(context_.options.write_timeout);
+    stream_.async_write_some(
+        asio::buffer(in_flight_.data() + written_, in_flight_.size() - written_),
+        [self = self()](error_code error, std::size_t count) { self->on_written(error, count); });
+  }
+
+  void on_written(error_code error, std::size_t count) {
+    if (phase_ == Phase::closed) return;
+    if (error) return close_now();
+    written_ += count;
+    if (written_ < in_flight_.size()) return write_some();
+    writing_ = false;
+    write_deadline_ = 0;
+    written_ = 0;
+    in_flight_.clear();
+    if (in_flight_.capacity() > buffer_bytes_kept) in_flight_ = std::string();
+    if (!out_.empty()) return flush();
+    if (final_) return finish();
+    if (closing_ && answer_ == nullptr && phase_ == Phase::idle) close_now();
+  }
+
+  // All is said. The client may still be sending: closing now could destroy the answer on its way.
+  void finish() {
+    if (ended_) return close_now();
+    if (phase_ == Phase::linger) return;
+    phase_ = Phase::linger;
+    phase_deadline_ = context_.deadline(linger_timeout);
+    if constexpr (std::is_same_v<Stream, TlsSocket>) {
+      stream_.async_shutdown([self = self()](error_code) { self->close_now(); });
+    } else {
+      error_code ignored;
+      socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+      throw_away();
+    }
+  }
+
+  void time_out() {
+    if (phase_ != Phase::header && phase_ != Phase::body) return close_now();
+    phase_deadline_ = 0;
+    refuse(Refusal(408, "The request took too long", true));
+  }
+
+  Stream stream_;
+  ConnectionContext& context_;
+  std::function<void()> closed_;
+  std::string peer_address_;
+
+  boost::beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  std::shared_ptr<Answer> answer_;
+  std::string out_;
+  std::string in_flight_;
+  std::size_t written_ = 0;   // of in_flight_
+  std::size_t lingered_ = 0;  // thrown away
+
+  std::uint64_t phase_deadline_ = 0;  // ticks; 0: none
+  std::uint64_t write_deadline_ = 0;
+  std::uint64_t keepalive_at_ = 0;
+  Phase phase_ = Phase::idle;
+  bool header_checked_ = false;
+  bool http_1_0_ = false;
+  bool head_only_ = false;
+  bool keep_alive_ = false;
+  bool reading_ = false;
+  bool writing_ = false;
+  bool streaming_ = false;
+  bool final_ = false;    // close when all is written
+  bool ended_ = false;    // the client sends nothing more
+  bool closing_ = false;  // no request after this one
+  bool in_advance_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<ServerConnection> make_connection(ServerSocket socket, ConnectionContext& context,
+                                                  boost::asio::ssl::context* tls) {
+  if (tls == nullptr) return std::make_shared<Connection<ServerSocket>>(std::move(socket), context);
+  return std::make_shared<Connection<TlsSocket>>(TlsSocket(std::move(socket), *tls), context);
+}
+
+}  // namespace signet::transport

@@ -1,0 +1,158 @@
+#include <signet/transport/server_gate.h>
+
+#include <algorithm>
+#include <array>
+
+#include <signet/protocol/header_codec.h>
+
+namespace signet::transport {
+namespace {
+
+using protocol::equal_ignoring_case;
+using protocol::trim_blanks;
+
+// Headers on which a decision rests: two of one would let two readers decide differently.
+constexpr std::array<std::string_view, 10> decisive{
+    "Origin",     "Content-Type", "Content-Encoding", "Authorization", "MCP-Protocol-Version",
+    "Mcp-Method", "Mcp-Name",     "Mcp-Session-Id",   "Last-Event-ID", "Expect"};
+
+// `name`, `name:port`, `[address]`, `[address]:port`.
+struct HostPort {
+  std::string_view host;
+  std::string_view port;
+};
+
+bool is_host_character(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.' ||
+         c == '_';
+}
+
+bool is_port(std::string_view port) {
+  return !port.empty() && port.size() <= 5 &&
+         std::ranges::all_of(port, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<HostPort> split_host(std::string_view text) {
+  HostPort result;
+  std::string_view rest;
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos) return std::nullopt;
+    result.host = text.substr(0, end + 1);
+    rest = text.substr(end + 1);
+  } else {
+    const std::size_t colon = text.find(':');
+    result.host = text.substr(0, colon);
+    rest = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
+    if (result.host.empty() || !std::ranges::all_of(result.host, is_host_character)) return std::nullopt;
+  }
+  if (rest.empty()) return result;
+  if (rest.front() != ':' || !is_port(rest.substr(1))) return std::nullopt;
+  result.port = rest.substr(1);
+  return result;
+}
+
+// Calls `each` with the trimmed elements of a comma-separated list.
+template <typename F>
+void for_each_element(std::string_view list, const F& each) {
+  while (true) {
+    const std::size_t comma = list.find(',');
+    each(trim_blanks(list.substr(0, comma)));
+    if (comma == std::string_view::npos) return;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// `q=0`, `q=0.0`...: the client does not want this.
+bool is_unwanted(std::string_view parameters) {
+  bool unwanted = false;
+  while (!parameters.empty()) {
+    const std::size_t end = parameters.find(';');
+    const std::string_view parameter = trim_blanks(parameters.substr(0, end));
+    if (parameter.size() > 2 && equal_ignoring_case(parameter.substr(0, 2), "q="))
+      unwanted = parameter.substr(2).find_first_not_of("0.") == std::string_view::npos;
+    parameters = end == std::string_view::npos ? std::string_view() : parameters.substr(end + 1);
+  }
+  return unwanted;
+}
+
+}  // namespace
+
+std::optional<Refusal> check_framing(const ServerRequest& request) {
+  if (request.header_count("Host") != 1) return Refusal(400, "exactly one Host is needed", true);
+  if (request.header_count("Content-Length") > 1) return Refusal(400, "more than one Content-Length", true);
+  const std::size_t encodings = request.header_count("Transfer-Encoding");
+  if (encodings > 1) return Refusal(400, "more than one Transfer-Encoding", true);
+  if (encodings == 1) {
+    if (!equal_ignoring_case(request.header("Transfer-Encoding").value_or(""), "chunked"))
+      return Refusal(501, "unknown Transfer-Encoding", true);
+    if (request.header_count("Content-Length") != 0)
+      return Refusal(400, "both Transfer-Encoding and Content-Length", true);
+  }
+  for (const std::string_view name : decisive) {
+    if (request.header_count(name) > 1)
+      return Refusal(400, "a header that may be there once is doubled", true);
+  }
+  return std::nullopt;
+}
+
+bool is_allowed_host(std::string_view host, const HttpOptions& options) {
+  const std::optional<HostPort> asked = split_host(host);
+  if (!asked) return false;
+  return std::ranges::any_of(options.allowed_hosts, [&](const std::string& entry) {
+    const std::optional<HostPort> allowed = split_host(entry);
+    return allowed && equal_ignoring_case(allowed->host, asked->host) &&
+           (allowed->port.empty() || allowed->port == asked->port);
+  });
+}
+
+bool is_allowed_origin(std::string_view origin, const HttpOptions& options) {
+  const bool listed = std::ranges::any_of(
+      options.allowed_origins, [&](const std::string& entry) { return equal_ignoring_case(entry, origin); });
+  if (listed) return true;
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (origin.starts_with(scheme)) return is_allowed_host(origin.substr(scheme.size()), options);
+  }
+  return false;
+}
+
+std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options) {
+  if (request.header_count("Origin") != 0 &&
+      !is_allowed_origin(request.header("Origin").value_or(""), options))
+    return Refusal(403, "this Origin is not allowed");
+  if (!is_allowed_host(request.header("Host").value_or(""), options))
+    return Refusal(403, "this Host is not ours");
+  return std::nullopt;
+}
+
+std::string_view path_of(std::string_view target) {
+  if (!target.starts_with('/')) return {};
+  return target.substr(0, target.find('?'));
+}
+
+Accepts accepts_of(const std::optional<std::string>& accept) {
+  Accepts result;
+  if (!accept) {
+    result.json = result.events = true;
+    return result;
+  }
+  for_each_element(*accept, [&](std::string_view element) {
+    const std::size_t end = element.find(';');
+    const std::string_view type = trim_blanks(element.substr(0, end));
+    if (end != std::string_view::npos && is_unwanted(element.substr(end + 1))) return;
+    const bool any = type == "*/*";
+    if (any || equal_ignoring_case(type, "application/json") || equal_ignoring_case(type, "application/*"))
+      result.json = true;
+    if (any || equal_ignoring_case(type, "text/event-stream") || equal_ignoring_case(type, "text/*"))
+      result.events = true;
+  });
+  return result;
+}
+
+bool is_json(std::optional<std::string_view> content_type) {
+  if (!content_type) return false;
+  return equal_ignoring_case(trim_blanks(content_type->substr(0, content_type->find(';'))),
+                             "application/json");
+}
+
+}  // namespace signet::transport

@@ -1,0 +1,46 @@
+// What an HTTP request must be before anybody looks at its meaning: framing, Host, Origin. Pure functions. Internal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <signet/transport/http_server.h>
+#include <signet/transport/server_request.h>
+
+namespace signet::transport {
+
+struct Refusal {
+  Refusal(int http_status, std::string_view sentence, bool close_after = false)
+      : status(http_status), message(sentence), close(close_after) {}
+  int status;
+  std::string_view message;  // a literal
+  bool close;                // the rest of the connection cannot be trusted
+};
+
+// Framing that two parsers could read differently (RFC 9112, sections 3.2 and 6.3): a Transfer-Encoding other than
+// `chunked`, more than one of Host, Content-Length, Transfer-Encoding, no Host. And headers that decide something, doubled.
+std::optional<Refusal> check_framing(const ServerRequest& request);
+
+// Host and Origin against the options (S23, S24).
+std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options);
+
+// Whether scripts of that origin may use the endpoint.
+bool is_allowed_origin(std::string_view origin, const HttpOptions& options);
+bool is_allowed_host(std::string_view host, const HttpOptions& options);
+
+// The path of a target in origin form, without its query; empty for other forms.
+std::string_view path_of(std::string_view target);
+
+// What a client takes as an answer. No Accept header, or `*/*`: both.
+struct Accepts {
+  bool json = false;
+  bool events = false;
+};
+Accepts accepts_of(const std::optional<std::string>& accept);
+
+// True of `application/json`, with or without parameters.
+bool is_json(std::optional<std::string_view> content_type);
+
+}  // namespace signet::transport
