@@ -321,7 +321,7 @@ TEST(HttpServer, ANotificationIs202WithoutABody) {  // S26
                                                 R"({"jsonrpc":"2.0","method":"notifications/x"})"));
   EXPECT_EQ(reading.status, 202);
   EXPECT_EQ(reading.body, "");
-  EXPECT_EQ(served.service.notified, 1);
+  served.wait_for(served.service.notified, 1);
 }
 
 TEST(HttpServer, NestingBeyondTheLimitIsRefused) {
