@@ -190,7 +190,12 @@ Json number_of(std::string_view text) {
     if (!has_nonzero_digit(text)) return Json(0.0);
     return Json::decimal(std::string(text));
   }
-  if (integral && decimal_of(Json(value)) != decimal_of(text)) return Json::decimal(std::string(text));
+  // An integer stays exact however it is written, so that the canonical form of a long one, which has an exponent, reads
+  // back as the same value. Up to 15 digits a double is exact enough to give them back.
+  if (text.size() > 15) {
+    const Decimal exact = decimal_of(text);
+    if (exact.is_integer() && decimal_of(Json(value)) != exact) return Json::decimal(std::string(text));
+  }
   return Json(value);
 }
 

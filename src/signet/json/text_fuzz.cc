@@ -23,6 +23,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(again.ok() && *again == *value && json::write(*again) == text);
   const std::string canonical = json::canonical(*value);
   const auto sorted = json::parse(canonical);
-  require(sorted.ok() && *sorted == *value && json::canonical(*sorted) == canonical);
+  // The canonical form moves the point, which can take a huge exponent over the reader's limit.
+  if (!sorted) {
+    require(sorted.error().kind == json::ParseError::Kind::too_long);
+    return 0;
+  }
+  require(*sorted == *value && json::canonical(*sorted) == canonical);
   return 0;
 }

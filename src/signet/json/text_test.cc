@@ -225,6 +225,16 @@ TEST(ReadingText, LimitsValues) {
   EXPECT_EQ(more.error().kind, Kind::too_many_values);
 }
 
+TEST(CanonicalText, OfALongIntegerReadsBackAsTheSameValue) {
+  const auto ones = parse("11111111111111111111111111111111111");
+  ASSERT_TRUE(ones.ok());
+  EXPECT_EQ(canonical(*ones), "1.1111111111111111111111111111111111e+34");
+  const auto again = parse(canonical(*ones));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(*again, *ones);
+  EXPECT_EQ(canonical(*again), canonical(*ones));
+}
+
 TEST(ReadingText, LimitsTheDigitsOfAnExponent) {
   EXPECT_TRUE(parse("1e999999999999999999").ok());
   expect_refused("1e9999999999999999999", Kind::too_long, 2);
