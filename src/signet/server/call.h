@@ -1,6 +1,7 @@
 // What a handler is given of the call it serves.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -53,6 +54,10 @@ class CallBase {
   // A log message to the client: debug, info, notice, warning, error, critical, alert or emergency. Sent only if
   // the client asked for that level or a lower one on this request (S79, S80). Not the server's own log.
   void log(std::string_view level, Json data, const std::string& logger = std::string());
+
+  // Streamable HTTP of 2025-11-25 only, elsewhere nothing: closes the event stream of this call now. The client comes
+  // back for the rest after `retry`, and finds what was sent in between.
+  void detach_stream(std::chrono::milliseconds retry);
 
   // Fires when the client cancels or disconnects, and at the time limit.
   std::stop_token stop_token() const;
@@ -130,7 +135,7 @@ const FormSchema& form_schema() {
 
 template <typename T>
 bool reads_as(const Json& content) {
-  return json::from_json<T>(content).ok();
+  return json::from_form<T>(content).ok();
 }
 
 // Precondition: the answer was checked.
@@ -140,7 +145,7 @@ Elicited<T> read_elicited(Json answer) {
   if (action == nullptr || *action == "cancel") return Elicited<T>(ElicitAction::cancel);
   if (*action == "decline") return Elicited<T>(ElicitAction::decline);
   const Json* content = answer.find("content");
-  auto value = json::from_json<T>(content != nullptr ? *content : Json::object());
+  Result<T> value = json::from_form<T>(content != nullptr ? *content : Json::object());
   return value.ok() ? Elicited<T>(std::move(*value)) : Elicited<T>(ElicitAction::cancel);
 }
 

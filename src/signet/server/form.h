@@ -11,12 +11,12 @@
 namespace signet {
 
 // One of several values to choose from, with what the person reads.
-struct Choice {
+struct Option {
   // NOLINTNEXTLINE(google-explicit-constructor): a plain value is its own title.
-  Choice(std::string plain_value) : value(std::move(plain_value)) {}
+  Option(std::string plain_value) : value(std::move(plain_value)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): so that {"one", "two"} reads as choices.
-  Choice(const char* plain_value) : value(plain_value) {}
-  Choice(std::string chosen_value, std::string shown_title)
+  Option(const char* plain_value) : value(plain_value) {}
+  Option(std::string chosen_value, std::string shown_title)
       : value(std::move(chosen_value)), title(std::move(shown_title)) {}
   std::string value;
   std::string title;  // empty: the value is shown
@@ -62,9 +62,9 @@ class Form {
   Form& number(std::string name, Field field = Field());
   Form& boolean(std::string name, Field field = Field());
   // Exactly one of the choices; titled where one of them has a title.
-  Form& choice(std::string name, std::vector<Choice> choices, Field field = Field());
+  Form& choice(std::string name, std::vector<Option> choices, Field field = Field());
   // Any number of the choices.
-  Form& choices(std::string name, std::vector<Choice> choices, Field field = Field());
+  Form& choices(std::string name, std::vector<Option> choices, Field field = Field());
   // A field whose schema is given as it is: for shapes that older clients know (`enumNames`).
   Form& custom(std::string name, Json schema, bool required = true);
 

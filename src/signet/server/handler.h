@@ -102,9 +102,7 @@ Result<Input> read_input(Json input) {
   if constexpr (std::is_same_v<Input, Json>) {
     return input;
   } else {
-    auto value = json::from_json<Input>(input);
-    if (!value.ok()) return failure(std::string("Invalid arguments: ") + json::describe(value.error()));
-    return std::move(*value);
+    return json::from_json<Input>(input);
   }
 }
 

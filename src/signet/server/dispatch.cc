@@ -1,0 +1,508 @@
+#include <signet/server/server_impl.h>
+
+#include <signet/protocol/errors.h>
+#include <signet/protocol/methods.h>
+#include <signet/protocol/versions.h>
+#include <signet/token/codec.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace signet {
+
+namespace method = protocol::method;
+namespace meta = protocol::meta;
+using detail::CallFacts;
+using detail::FlowRequest;
+
+namespace {
+
+constexpr std::size_t uri_bytes_max = 8192;
+constexpr std::size_t completions_max = 100;  // schema, CompleteResult
+
+std::shared_ptr<token::Codec> codec_of(const ServerOptions::Settings& settings) {
+  if (settings.codec != nullptr) return settings.codec;
+  if (settings.log) {
+    settings.log(
+        LogLevel::info, "ephemeral_key",
+        {{"hint", "request states open on this process only, until it ends; give the server a key ring"}});
+  }
+  return std::make_shared<token::NativeCodec>(token::ephemeral_ring(*settings.entropy), *settings.clock,
+                                              *settings.entropy);
+}
+
+Fault at_dispatch(int code, std::string sentence) {
+  Fault fault(code, std::move(sentence));
+  fault.stage = Fault::Stage::dispatch;
+  return fault;
+}
+
+Fault invalid(std::string sentence) { return Fault(protocol::invalid_params, std::move(sentence)); }
+
+// The arguments, {} where there are none; null and what is no object are no arguments.
+Result<Json, Fault> arguments_of(const Json& params) {
+  const Json* arguments = params.find("arguments");
+  if (arguments == nullptr) return Json::object();
+  if (!arguments->is_object()) return failure(invalid("arguments must be an object"));
+  return *arguments;
+}
+
+std::string_view scope_name(CacheScope scope) {
+  return scope == CacheScope::public_scope ? "public" : "private";
+}
+
+Reply generic_failure() { return failure(Fault(protocol::internal_error, "Internal error")); }
+
+Reply tool_failed() {
+  Json content;
+  content.set("type", "text");
+  content.set("text", "The tool failed.");
+  Json result;
+  result.set("content", JsonArray(1, std::move(content)));
+  result.set("isError", true);
+  return result;
+}
+
+Reply invalid_arguments(const std::string& sentence) {
+  Json content;
+  content.set("type", "text");
+  content.set("text", "Invalid arguments: " + sentence);
+  Json result;
+  result.set("content", JsonArray(1, std::move(content)));
+  result.set("isError", true);
+  return result;
+}
+
+std::size_t fitting(const std::vector<std::string>& values) {
+  return std::min(values.size(), completions_max);
+}
+
+}  // namespace
+
+std::string detail::completion_key(std::string_view ref_type, std::string_view ref,
+                                   std::string_view argument) {
+  std::string key(ref_type);
+  return key.append(1, '\n').append(ref).append(1, '\n').append(argument);
+}
+
+struct Server::Impl::Caller {
+  bool is_modern = true;
+  protocol::Envelope envelope;  // of a session: what its client said in `initialize`
+};
+
+Server::Impl::Impl(ServerInfo its_info, const ServerOptions::Settings& its_settings)
+    : info(its_info.json()),
+      settings(its_settings),
+      subscriptions(std::make_shared<detail::Subscriptions>(settings.subscriptions_max)),
+      sealer_(codec_of(settings), settings.policy, *settings.clock, *settings.entropy, settings.migration),
+      workers_(settings.worker_threads_max, settings.worker_queue_max),
+      flows_(settings, settings.audience.empty() ? *info.find_string("name") : settings.audience, sealer_,
+             workers_) {}
+
+void Server::Impl::add_completion(std::string key, Completion completion) {
+  const std::lock_guard lock(completions_mutex_);
+  completions_[std::move(key)] = std::make_shared<const Completion>(std::move(completion));
+}
+
+bool Server::Impl::has_completions() const {
+  const std::lock_guard lock(completions_mutex_);
+  return !completions_.empty();
+}
+
+Task<Reply> Server::Impl::serve(Request request, Exchange& exchange) {
+  try {
+    // The envelope decides the era, never the method (versioning).
+    const bool is_modern = exchange.session == nullptr || protocol::claims_modern(request.params);
+    Task<Reply> serving = is_modern ? modern(request, exchange) : legacy(request, exchange);
+    Reply reply = co_await serving;
+    co_return reply;
+  } catch (const std::exception& e) {
+    if (settings.log)
+      settings.log(LogLevel::error, "dispatch_threw", {{"method", request.method}, {"reason", e.what()}});
+  } catch (...) {
+    if (settings.log) settings.log(LogLevel::error, "dispatch_threw", {{"method", request.method}});
+  }
+  co_return generic_failure();
+}
+
+Task<Reply> Server::Impl::modern(Request& request, Exchange& exchange) {
+  Result<protocol::Envelope, Fault> envelope = protocol::read_envelope(request.params);
+  if (!envelope.ok()) co_return failure(std::move(envelope.error()));
+  if (!protocol::is_modern_version(envelope->protocol_version)) {
+    co_return failure(protocol::unsupported_version_fault(envelope->protocol_version));
+  }
+  Caller caller;
+  caller.envelope = std::move(*envelope);
+  if (request.method == method::server_discover) {
+    Reply reply = discover();
+    finish_modern(*reply);
+    co_return reply;
+  }
+  if (request.method == method::subscriptions_listen) {
+    const detail::Announced announced{tools.ever(), prompts.ever(), has_resources()};
+    Task<Reply> listening = subscriptions->listen(request, exchange, announced);
+    Reply reply = co_await listening;
+    co_return reply;
+  }
+  Task<Reply> dispatching = dispatch(request, exchange, caller);
+  Reply reply = co_await dispatching;
+  if (reply.ok()) finish_modern(*reply);
+  co_return reply;
+}
+
+Task<Reply> Server::Impl::legacy(Request& request, Exchange& exchange) {
+  Session& session = *exchange.session;
+  if (request.method == method::initialize) co_return initialize(request, exchange);
+  if (request.method == method::ping) co_return Json::object();
+  if (session.protocol_version.empty()) {
+    co_return failure(at_dispatch(protocol::invalid_request, "The session is not initialized"));
+  }
+  if (request.method == method::logging_set_level) co_return set_log_level(request, session);
+  if (request.method == method::resources_subscribe && has_resources()) co_return subscribe(request, session);
+  if (request.method == method::resources_unsubscribe && has_resources())
+    co_return unsubscribe(request, session);
+  Caller caller;
+  caller.is_modern = false;
+  caller.envelope.protocol_version = session.protocol_version;
+  caller.envelope.client_info = session.client_info;
+  caller.envelope.client_capabilities = session.client_capabilities;
+  caller.envelope.log_level = session.log_level.value_or("info");
+  Task<Reply> dispatching = dispatch(request, exchange, caller);
+  Reply reply = co_await dispatching;
+  co_return reply;
+}
+
+// What both eras have in common. A feature that the server does not have is a method that it does not know.
+Task<Reply> Server::Impl::dispatch(Request& request, Exchange& exchange, Caller& caller) {
+  if (tools.ever() && request.method == method::tools_call) {
+    Task<Reply> calling = call_tool(request, exchange, caller);
+    Reply reply = co_await calling;
+    co_return reply;
+  }
+  if (prompts.ever() && request.method == method::prompts_get) {
+    Task<Reply> getting = get_prompt(request, exchange, caller);
+    Reply reply = co_await getting;
+    co_return reply;
+  }
+  if (has_resources() && request.method == method::resources_read) {
+    Task<Reply> reading = read_resource(request, exchange, caller);
+    Reply reply = co_await reading;
+    co_return reply;
+  }
+  if (tools.ever() && request.method == method::tools_list) co_return list(tools, "tools", request, caller);
+  if (prompts.ever() && request.method == method::prompts_list)
+    co_return list(prompts, "prompts", request, caller);
+  if (has_resources() && request.method == method::resources_list) {
+    co_return list(resources, "resources", request, caller);
+  }
+  if (has_resources() && request.method == method::resources_templates_list) {
+    co_return list(templates, "resourceTemplates", request, caller);
+  }
+  if (has_completions() && request.method == method::completion_complete) co_return complete(request, caller);
+  co_return failure(at_dispatch(protocol::method_not_found, "Method not found"));
+}
+
+void Server::Impl::finish_modern(Json& result) const {
+  if (!result.contains("resultType")) result.set("resultType", "complete");
+  if (!result.contains("_meta")) result.set("_meta", Json::object());
+  result.find("_meta")->set(std::string(meta::server_info), info);
+}
+
+Json Server::Impl::capabilities(bool is_modern) const {
+  Json changes;
+  changes.set("listChanged", true);
+  Json all = Json::object();
+  all.set("logging", Json::object());
+  if (tools.ever()) all.set("tools", changes);
+  if (prompts.ever()) all.set("prompts", changes);
+  if (has_resources()) {
+    Json subscribable = changes;
+    subscribable.set("subscribe", true);
+    all.set("resources", std::move(subscribable));
+  }
+  if (has_completions()) all.set("completions", Json::object());
+  if (is_modern && !settings.extensions.empty()) {
+    Json extensions = Json::object();
+    for (const auto& [id, extension] : settings.extensions) extensions.set(id, extension);
+    all.set("extensions", std::move(extensions));
+  }
+  return all;
+}
+
+void Server::Impl::add_cache_hints(Json& result) const {
+  result.set("ttlMs", settings.list_ttl.count());
+  result.set("cacheScope", scope_name(settings.list_scope));
+}
+
+Reply Server::Impl::discover() const {
+  Json versions = Json::array();
+  for (const std::string_view version : protocol::modern_versions) versions.push_back(version);
+  Json result;
+  result.set("supportedVersions", std::move(versions));
+  result.set("capabilities", capabilities(true));
+  if (!settings.instructions.empty()) result.set("instructions", settings.instructions);
+  add_cache_hints(result);
+  return result;
+}
+
+Reply Server::Impl::initialize(const Request& request, Exchange& exchange) {
+  Session& session = *exchange.session;
+  if (!session.protocol_version.empty()) {
+    return failure(at_dispatch(protocol::invalid_request, "The session is initialized already"));
+  }
+  const std::string* requested = request.params.find_string("protocolVersion");
+  const Json* client = request.params.find("clientInfo");
+  const Json* declared = request.params.find("capabilities");
+  if (requested == nullptr || client == nullptr || !client->is_object() ||
+      (declared != nullptr && !declared->is_object())) {
+    return failure(invalid("initialize needs protocolVersion, capabilities and clientInfo"));
+  }
+  session.protocol_version = protocol::negotiate_handshake(*requested);
+  session.client_info = *client;
+  session.client_capabilities = declared == nullptr ? Json::object() : *declared;
+  subscriptions->open_session(exchange);
+  Json result;
+  result.set("protocolVersion", session.protocol_version);
+  result.set("capabilities", capabilities(false));
+  result.set("serverInfo", info);
+  if (!settings.instructions.empty()) result.set("instructions", settings.instructions);
+  return result;
+}
+
+Reply Server::Impl::set_log_level(const Request& request, Session& session) {
+  const std::string* level = request.params.find_string("level");
+  if (level == nullptr || !protocol::log_level_rank(*level))
+    return failure(invalid("There is no such level"));
+  session.log_level = *level;
+  return Json::object();
+}
+
+Reply Server::Impl::subscribe(const Request& request, Session& session) {
+  const std::string* uri = request.params.find_string("uri");
+  if (uri == nullptr || uri->size() > uri_bytes_max) return failure(invalid("uri must be a string"));
+  if (!subscriptions->subscribe(session, *uri)) return failure(invalid("No more subscriptions are taken"));
+  return Json::object();
+}
+
+Reply Server::Impl::unsubscribe(const Request& request, Session& session) {
+  const std::string* uri = request.params.find_string("uri");
+  if (uri == nullptr) return failure(invalid("uri must be a string"));
+  subscriptions->unsubscribe(session, *uri);
+  return Json::object();
+}
+
+namespace {
+
+const Json& shown(const detail::ToolEntry& tool, bool is_modern) {
+  return is_modern ? tool.listed : tool.listed_legacy;
+}
+template <typename T>
+const Json& shown(const T& entry, bool /*is_modern*/) {
+  return entry.listed;
+}
+
+}  // namespace
+
+template <typename T>
+Reply Server::Impl::list(const detail::Catalogue<T>& catalogue, std::string_view member,
+                         const Request& request, const Caller& caller) const {
+  const Json* cursor = request.params.find("cursor");
+  if (cursor != nullptr && !cursor->is_string()) return failure(invalid("Invalid cursor"));
+  const auto page = catalogue.page(cursor == nullptr ? nullptr : cursor->as_string(), settings.page_size);
+  if (!page) return failure(invalid("Invalid cursor"));
+  JsonArray entries;
+  entries.reserve(page->entries.size());
+  for (const auto& entry : page->entries) entries.push_back(shown(*entry, caller.is_modern));
+  Json result;
+  result.set(std::string(member), std::move(entries));
+  if (!page->next.empty()) result.set("nextCursor", page->next);
+  if (caller.is_modern) add_cache_hints(result);
+  return result;
+}
+
+std::shared_ptr<CallFacts> Server::Impl::facts(const Request& request, const Exchange& exchange,
+                                               Caller& caller, std::string target) const {
+  auto facts = std::make_shared<CallFacts>();
+  facts->principal = exchange.principal;
+  facts->client_info = std::move(caller.envelope.client_info);
+  facts->client_capabilities = std::move(caller.envelope.client_capabilities);
+  facts->protocol_version = caller.envelope.protocol_version;
+  facts->legacy = !caller.is_modern;
+  if (const Json* request_meta = request.params.find(meta::member)) facts->meta = *request_meta;
+  if (const Json* token = protocol::progress_token(request.params)) facts->progress_token = *token;
+  if (caller.envelope.log_level) facts->log_rank = protocol::log_level_rank(*caller.envelope.log_level);
+  facts->method = request.method;
+  facts->target = std::move(target);
+  facts->rounds_max = settings.policy.rounds_max;
+  return facts;
+}
+
+Task<Reply> Server::Impl::call_tool(Request& request, Exchange& exchange, Caller& caller) {
+  const std::string* name = request.params.find_string("name");
+  if (name == nullptr) co_return failure(invalid("name must be a string"));
+  const std::shared_ptr<const detail::ToolEntry> tool = tools.find(*name);
+  if (tool == nullptr) co_return failure(invalid("Unknown tool"));
+  Result<Json, Fault> arguments = arguments_of(request.params);
+  if (!arguments.ok()) co_return failure(std::move(arguments.error()));
+  if (caller.is_modern && exchange.header && !tool->mirrored.empty()) {
+    std::optional<Fault> mismatch = protocol::check_mirrored(tool->mirrored, *arguments, exchange.header);
+    if (mismatch) co_return failure(std::move(*mismatch));
+  }
+  std::optional<std::string> objection = tool->input->check(*arguments);
+  if (objection) co_return invalid_arguments(*objection);
+
+  const bool is_modern = caller.is_modern;
+  FlowRequest flow(request.params, facts(request, exchange, caller, *name), tool->handler, tool);
+  flow.input = *arguments;
+  flow.bound = std::move(*arguments);
+  flow.policy = tool->policy;
+  flow.complete = [this, &tool, is_modern](Json members) {
+    return finish_tool(*tool, std::move(members), is_modern);
+  };
+  flow.failed = &tool_failed;
+  Task<Reply> serving = flows_.serve(flow, exchange);
+  Reply reply = co_await serving;
+  co_return reply;
+}
+
+// S65: what does not fit the output schema is not sent.
+Reply Server::Impl::finish_tool(const detail::ToolEntry& tool, Json members, bool is_modern) const {
+  const Json* structured = members.find("structuredContent");
+  const bool is_error = members.contains("isError");
+  if (tool.output != nullptr && !is_error) {
+    std::optional<std::string> objection = structured == nullptr
+                                               ? std::optional<std::string>("it has no structured content")
+                                               : tool.output->check(*structured);
+    if (objection) {
+      if (settings.log) {
+        settings.log(LogLevel::error, "output_refused", {{"tool", tool.key}, {"reason", *objection}});
+      }
+      return generic_failure();
+    }
+  }
+  // Structured content is an object in the handshake revisions.
+  if (!is_modern && structured != nullptr && !structured->is_object()) members.erase("structuredContent");
+  return members;
+}
+
+Task<Reply> Server::Impl::get_prompt(Request& request, Exchange& exchange, Caller& caller) {
+  const std::string* name = request.params.find_string("name");
+  if (name == nullptr) co_return failure(invalid("name must be a string"));
+  const std::shared_ptr<const detail::PromptEntry> prompt = prompts.find(*name);
+  if (prompt == nullptr) co_return failure(invalid("Unknown prompt"));
+  Result<Json, Fault> arguments = arguments_of(request.params);
+  if (!arguments.ok()) co_return failure(std::move(arguments.error()));
+  for (const JsonMember& argument : *arguments->as_object()) {
+    if (!argument.second.is_string()) co_return failure(invalid("arguments of prompts are strings"));
+  }
+  for (const std::string& required : prompt->required) {
+    if (!arguments->contains(required))
+      co_return failure(invalid("The argument '" + required + "' is missing"));
+  }
+
+  FlowRequest flow(request.params, facts(request, exchange, caller, *name), prompt->handler, prompt);
+  flow.input = *arguments;
+  flow.bound = std::move(*arguments);
+  flow.policy = prompt->policy;
+  flow.complete = [](Json members) { return Reply(std::move(members)); };
+  flow.failed = &generic_failure;
+  Task<Reply> serving = flows_.serve(flow, exchange);
+  Reply reply = co_await serving;
+  co_return reply;
+}
+
+Fault Server::Impl::not_found(const std::string& uri, bool is_modern) {
+  Json data;
+  data.set("uri", uri);
+  return Fault(is_modern ? protocol::invalid_params : protocol::legacy_resource_not_found,
+               "Resource not found", std::move(data));
+}
+
+Task<Reply> Server::Impl::read_resource(Request& request, Exchange& exchange, Caller& caller) {
+  const std::string* uri = request.params.find_string("uri");
+  if (uri == nullptr) co_return failure(invalid("uri must be a string"));
+  if (uri->size() > uri_bytes_max) co_return failure(invalid("uri is too long"));
+  Json variables = Json::object();
+  std::shared_ptr<const detail::ResourceEntry> resource = resources.find(*uri);
+  if (resource == nullptr) {
+    for (const std::shared_ptr<const detail::ResourceEntry>& candidate : templates.all()) {
+      std::optional<Json> matched = candidate->uri_template->match(*uri);
+      if (!matched) continue;
+      resource = candidate;
+      variables = std::move(*matched);
+      break;
+    }
+  }
+  const bool is_modern = caller.is_modern;
+  if (resource == nullptr) co_return failure(not_found(*uri, is_modern));
+
+  const std::string target = *uri;
+  FlowRequest flow(request.params, facts(request, exchange, caller, target), resource->handler, resource);
+  flow.input = std::move(variables);
+  flow.policy = resource->policy;
+  flow.complete = [this, &resource, &target, is_modern](Json members) {
+    return finish_resource(*resource, target, std::move(members), is_modern);
+  };
+  flow.failed = &generic_failure;
+  Task<Reply> serving = flows_.serve(flow, exchange);
+  Reply reply = co_await serving;
+  const bool missing = !reply.ok() && reply.error().code == protocol::legacy_resource_not_found;
+  if (missing) co_return failure(not_found(target, is_modern));
+  co_return reply;
+}
+
+Reply Server::Impl::finish_resource(const detail::ResourceEntry& resource, const std::string& uri,
+                                    Json members, bool is_modern) const {
+  for (Json& contents : *members.find("contents")->as_array()) {
+    if (!contents.contains("uri")) contents.set("uri", uri);
+  }
+  if (!is_modern) {
+    members.erase("ttlMs");
+    members.erase("cacheScope");
+  } else if (!members.contains("ttlMs")) {
+    members.set("ttlMs", resource.ttl.count());
+    members.set("cacheScope", scope_name(resource.scope));
+  }
+  return members;
+}
+
+Reply Server::Impl::complete(const Request& request, const Caller& /*caller*/) const {
+  const Json* ref = request.params.find("ref");
+  const Json* argument = request.params.find("argument");
+  const std::string* type = ref == nullptr ? nullptr : ref->find_string("type");
+  const std::string* name = argument == nullptr ? nullptr : argument->find_string("name");
+  const std::string* value = argument == nullptr ? nullptr : argument->find_string("value");
+  if (type == nullptr || name == nullptr || value == nullptr)
+    return failure(invalid("ref and argument are needed"));
+  const bool of_prompt = *type == "ref/prompt";
+  const std::string* key = ref->find_string(of_prompt ? "name" : "uri");
+  const bool known = key != nullptr &&
+                     (of_prompt ? prompts.find(*key) != nullptr
+                                : *type == "ref/resource" &&
+                                      (templates.find(*key) != nullptr || resources.find(*key) != nullptr));
+  if (!known) return failure(invalid("Unknown reference"));
+
+  std::shared_ptr<const Completion> completion;
+  {
+    const std::lock_guard lock(completions_mutex_);
+    const auto found = completions_.find(detail::completion_key(*type, *key, *name));
+    if (found != completions_.end()) completion = found->second;
+  }
+  const Json* context = request.params.find("context");
+  const Json* known_arguments = context == nullptr ? nullptr : context->find("arguments");
+  const CompletionRequest asked(*value, known_arguments == nullptr ? Json::object() : *known_arguments);
+  const std::vector<std::string> values =
+      completion == nullptr ? std::vector<std::string>() : (*completion)(asked);
+
+  Json shown_values = Json::array();
+  for (std::size_t i = 0; i < fitting(values); ++i) shown_values.push_back(values[i]);
+  Json body;
+  body.set("values", std::move(shown_values));
+  body.set("total", values.size());
+  body.set("hasMore", values.size() > completions_max);
+  Json result;
+  result.set("completion", std::move(body));
+  return result;
+}
+
+}  // namespace signet

@@ -1,0 +1,502 @@
+#include <signet/server/flow.h>
+
+#include <signet/json/text.h>
+#include <signet/protocol/errors.h>
+#include <signet/server/question_params.h>
+
+#include <signet/base/one_shot.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace signet::detail {
+
+using token::Claim;
+using token::ClaimOutcome;
+using token::Redemption;
+
+struct Flows::Start {
+  std::optional<token::Flow> flow;  // the one the state continues, or the new one
+  std::optional<Claim> claim;       // of a state that may not be redeemed for ever
+  rounds::Journal journal;
+  Json::Object responses;
+  rounds::Unasked unasked = rounds::Unasked::ignored;
+  bool began = true;  // the handler; else nothing happened and a claim is given back
+};
+
+namespace {
+
+constexpr std::chrono::milliseconds first_wait{20};
+constexpr std::chrono::milliseconds longest_wait{500};
+constexpr std::chrono::milliseconds waits_max{30'000};
+
+// What surrounds the journal in a native token, at most: claims, nonce, tag, prefix.
+constexpr std::size_t claims_bytes = 512;
+// Of a journal whose codec has limits of its own: state by reference, or a key management service.
+constexpr std::size_t journal_bytes_max = std::size_t{1} << 20;
+
+Result<Json::Object, Fault> read_responses(const Json& params) {
+  const Json* given = params.find("inputResponses");
+  if (given == nullptr) return Json::Object();
+  if (!given->is_object())
+    return failure(Fault(protocol::invalid_params, "inputResponses must be an object"));
+  return *given->as_object();
+}
+
+// {"result": ...} or {"error": {...}}, for the store.
+std::string write_kept(const Reply& reply) {
+  Json kept;
+  if (reply.ok()) {
+    kept.set("result", *reply);
+  } else {
+    Json error;
+    error.set("code", reply.error().code);
+    error.set("message", reply.error().message);
+    error.set("data", reply.error().data);
+    kept.set("error", std::move(error));
+  }
+  return json::write(kept);
+}
+
+Reply read_kept(const std::string& text) {
+  Result<Json, json::ParseError> kept = json::parse(text);
+  if (kept.ok()) {
+    if (Json* result = kept->find("result")) return std::move(*result);
+    const Json* error = kept->find("error");
+    const Json* code = error == nullptr ? nullptr : error->find("code");
+    const std::string* message = error == nullptr ? nullptr : error->find_string("message");
+    if (code != nullptr && message != nullptr) {
+      const Json* data = error->find("data");
+      return failure(Fault(static_cast<int>(code->as_int64().value_or(protocol::internal_error)), *message,
+                           data == nullptr ? Json() : *data));
+    }
+  }
+  return failure(Fault(protocol::internal_error, "Internal error"));
+}
+
+std::string text_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
+// The state of another system, as the explicit style sees it.
+rounds::Journal foreign_journal(const Bytes& state) {
+  rounds::Journal journal;
+  const std::string_view text = as_text(state);
+  Result<Json, json::ParseError> value = json::parse(text);
+  journal.add(rounds::Entry(rounds::Entry::Kind::state, std::string(), Digest(),
+                            value.ok() ? std::move(*value) : Json(std::string(text))));
+  return journal;
+}
+
+// Answers are checked against the questions that the journal kept (explicit style).
+std::optional<std::string> check_kept(const Json& question, const Json& answer) {
+  const QuestionKind kind = kind_of(question);
+  if (kind != QuestionKind::elicit_form) return check_answer(kind, nullptr, answer);
+  const Json* params = question.find("params");
+  const Json* schema = params == nullptr ? nullptr : params->find("requestedSchema");
+  if (schema == nullptr) return "The question has no form.";
+  const FormSchema form(*schema);
+  return check_answer(kind, &form, answer);
+}
+
+Json input_requests(const std::vector<rounds::Pending>& pending) {
+  Json requests = Json::object();
+  for (const rounds::Pending& question : pending) {
+    Json request = question.question;
+    Json* params = request.find("params");
+    if (params != nullptr) *params = with_reason(std::move(*params), question.reason);
+    requests.set(question.key, std::move(request));
+  }
+  return requests;
+}
+
+class Waits {
+ public:
+  explicit Waits(Executor& executor) : executor_(executor) {}
+  // Arms a timer; the OneShot is awaited by the caller.
+  OneShot<bool> after(std::chrono::milliseconds delay) {
+    OneShot<bool> elapsed;
+    timer_ = executor_.post_after(delay, [elapsed] { elapsed.set(true); });
+    return elapsed;
+  }
+
+ private:
+  Executor& executor_;
+  std::shared_ptr<void> timer_;
+};
+
+// Closes the run when its coroutine ends or is dropped, so that nothing late reaches the client.
+class Closing {
+ public:
+  explicit Closing(Run& run) : run_(run) {}
+  Closing(const Closing&) = delete;
+  Closing& operator=(const Closing&) = delete;
+  ~Closing() { run_.close(); }
+
+ private:
+  Run& run_;
+};
+
+// Ends the run when it takes too long. While a person is being waited for it starts again.
+class TimeLimit {
+ public:
+  TimeLimit(Executor& executor, Run& run, std::chrono::milliseconds limit)
+      : executor_(executor), run_(run), limit_(limit) {
+    if (limit_.count() > 0) arm();
+  }
+
+ private:
+  void arm() {
+    timer_ = executor_.post_after(limit_, [this] {
+      if (run_.people_waiting() > 0) {
+        arm();
+        return;
+      }
+      run_.request_stop();
+      run_.end(Fault(protocol::internal_error, "The time limit is over"));
+    });
+  }
+
+  Executor& executor_;
+  Run& run_;
+  std::chrono::milliseconds limit_;
+  std::shared_ptr<void> timer_;
+};
+
+}  // namespace
+
+token::Binding Flows::binding(const FlowRequest& request) const {
+  token::Binding binding;
+  binding.method = request.facts->method;
+  binding.target = request.facts->target;
+  binding.arguments = sha256(as_bytes(json::canonical(request.bound)));
+  binding.audience = audience_;
+  binding.principal = request.facts->principal;
+  binding.protocol_version = request.facts->protocol_version;
+  if (sealer_.reads_params()) binding.params_json = json::write(request.params);
+  return binding;
+}
+
+// S49: one answer to the client; the reason to the operator, and nothing of the token.
+Fault Flows::refused(const FlowRequest& request, const token::Refused& why) const {
+  if (settings_.log) {
+    settings_.log(LogLevel::warning, "state_refused",
+                  {{"reason", std::string(token::to_string(why.reason))},
+                   {"key_id", why.key_id},
+                   {"age_ms", why.age ? std::to_string(why.age->count()) : std::string()},
+                   {"method", request.facts->method}});
+  }
+  settings_.metrics->add("signet_state_refused_total", "reason=\"" +
+                                                           std::string(token::to_string(why.reason)) +
+                                                           "\",method=\"" + request.facts->method + "\"");
+  return protocol::invalid_request_state();
+}
+
+Fault Flows::internal(const FlowRequest& request, std::string_view event, const std::string& reason) const {
+  if (settings_.log) {
+    settings_.log(LogLevel::error, event,
+                  {{"flow", request.facts->flow_id},
+                   {"round", std::to_string(request.facts->round)},
+                   {"method", request.facts->method},
+                   {"reason", reason}});
+  }
+  return Fault(protocol::internal_error, "Internal error");
+}
+
+void Flows::record(const FlowRequest& request, std::string_view outcome) const {
+  if (settings_.log) {
+    settings_.log(LogLevel::debug, "round",
+                  {{"flow", request.facts->flow_id},
+                   {"round", std::to_string(request.facts->round)},
+                   {"method", request.facts->method},
+                   {"outcome", std::string(outcome)}});
+  }
+  settings_.metrics->add("signet_rounds_total",
+                         "method=\"" + request.facts->method + "\",outcome=\"" + std::string(outcome) + "\"");
+}
+
+Task<std::optional<Fault>> Flows::open(FlowRequest& request, Exchange& exchange, std::string state,
+                                       Start& start) {
+  std::optional<Result<token::Opened, token::Refused>> opened;
+  if (sealer_.immediate()) {
+    opened.emplace(sealer_.open_now(state, binding(request)));
+  } else {
+    Task<Result<token::Opened, token::Refused>> opening =
+        sealer_.open(std::move(state), binding(request), *exchange.executor);
+    Result<token::Opened, token::Refused> result = co_await opening;
+    opened.emplace(std::move(result));
+  }
+  if (!opened->ok()) co_return refused(request, opened->error());
+  token::Opened& found = **opened;
+
+  request.facts->round = found.flow.round + 1;
+  request.facts->flow_id = hex(found.flow.id);
+  start.flow = found.flow;
+  if (!found.format.empty()) {
+    start.journal = foreign_journal(found.state);
+    start.unasked = rounds::Unasked::taken;  // what the other system asked is not known here
+  } else {
+    Result<rounds::Journal, rounds::Malformed> journal = rounds::Journal::decode(found.state);
+    if (!journal.ok()) {
+      token::Refused why;
+      why.reason = token::Refusal::malformed;
+      why.key_id = found.key_id;
+      co_return refused(request, why);
+    }
+    start.journal = std::move(*journal);
+    start.unasked = rounds::Unasked::ignored;
+  }
+
+  if (request.policy.redemption != Redemption::many) {
+    Claim claim;
+    claim.token = found.token_id;
+    claim.answers = sha256(as_bytes(json::canonical(Json(start.responses))));
+    claim.expires_at = found.expires_at;
+    claim.keep_reply = request.policy.redemption == Redemption::once_with_reply;
+    start.claim = claim;
+  }
+  co_return std::nullopt;
+}
+
+// Nothing where the caller may go on; the kept reply, or the refusal, otherwise.
+Task<std::optional<Reply>> Flows::redeem(FlowRequest& request, Exchange& exchange, Start& start) {
+  if (settings_.redemption_store == nullptr) {
+    co_return Reply(failure(internal(request, "redemption_failed", "there is no redemption store")));
+  }
+  Task<Result<ClaimOutcome>> claiming = settings_.redemption_store->claim(*start.claim, *exchange.executor);
+  Result<ClaimOutcome> outcome = co_await claiming;
+  if (!outcome.ok()) {
+    co_return Reply(failure(internal(request, "redemption_failed", outcome.error().message)));
+  }
+  if (*outcome == ClaimOutcome::won) co_return std::nullopt;
+  const Claim claim = *start.claim;
+  start.claim.reset();  // another request's
+  if (*outcome == ClaimOutcome::lost || !claim.keep_reply) {
+    token::Refused why;
+    why.reason = token::Refusal::already_used;
+    co_return Reply(failure(refused(request, why)));
+  }
+  Task<Reply> waiting = wait_for_reply(claim, exchange);
+  Reply kept = co_await waiting;
+  record(request, "repeated");
+  co_return kept;
+}
+
+Task<Reply> Flows::wait_for_reply(Claim claim, Exchange& exchange) {
+  Waits waits(*exchange.executor);
+  std::chrono::milliseconds delay = first_wait;
+  std::chrono::milliseconds waited{0};
+  while (true) {
+    Task<Result<std::optional<std::string>>> asking =
+        settings_.redemption_store->reply(claim, *exchange.executor);
+    Result<std::optional<std::string>> kept = co_await asking;
+    if (!kept.ok()) co_return failure(Fault(protocol::internal_error, "Internal error"));
+    if (*kept) co_return read_kept(**kept);
+    if (waited >= waits_max)
+      co_return failure(Fault(protocol::internal_error, "The call is still being served"));
+    OneShot<bool> elapsed = waits.after(delay);
+    co_await elapsed;
+    waited += delay;
+    delay = std::min(delay * 2, longest_wait);
+  }
+}
+
+// What was claimed is finished, with the reply where it is to be kept; or given back where nothing happened.
+Task<void> Flows::settle_claim(const Start& start, const Reply& reply, Exchange& exchange) {
+  token::RedemptionStore& store = *settings_.redemption_store;
+  std::string kept = start.claim->keep_reply ? write_kept(reply) : std::string();
+  Task<Result<void>> settling = start.began ? store.finish(*start.claim, std::move(kept), *exchange.executor)
+                                            : store.abandon(*start.claim, *exchange.executor);
+  Result<void> settled = co_await settling;
+  if (!settled.ok() && settings_.log) {
+    settings_.log(LogLevel::error, "claim_not_settled", {{"reason", settled.error().message}});
+  }
+}
+
+Task<Reply> Flows::serve(FlowRequest& request, Exchange& exchange) {
+  Start start;
+  start.unasked = request.policy.accepts_unasked_answers ? rounds::Unasked::taken : rounds::Unasked::ignored;
+  if (!request.facts->legacy) {
+    Result<Json::Object, Fault> responses = read_responses(request.params);
+    if (!responses.ok()) co_return failure(std::move(responses.error()));
+    start.responses = std::move(*responses);
+    if (const Json* state = request.params.find("requestState")) {
+      if (!state->is_string()) co_return failure(refused(request, token::Refused()));
+      Task<std::optional<Fault>> opening = open(request, exchange, *state->as_string(), start);
+      std::optional<Fault> refusal = co_await opening;
+      if (refusal) co_return failure(std::move(*refusal));
+    }
+  }
+  if (start.claim) {
+    Task<std::optional<Reply>> redeeming = redeem(request, exchange, start);
+    std::optional<Reply> instead = co_await redeeming;
+    if (instead) co_return std::move(*instead);
+  }
+  if (!start.flow) {
+    start.flow = sealer_.begin_flow(request.policy.flow_lifetime);
+    start.flow->round = 0;
+    request.facts->flow_id = hex(start.flow->id);
+  }
+  Task<Reply> serving = rounds(request, exchange, start);
+  Reply reply = co_await serving;
+  if (start.claim) {
+    Task<void> settling = settle_claim(start, reply, exchange);
+    co_await settling;
+  }
+  co_return reply;
+}
+
+// Runs the handler until there is a result, an error, or questions for a modern client. A client of the handshake
+// revisions is asked what the explicit style wants between two runs.
+Task<Reply> Flows::rounds(FlowRequest& request, Exchange& exchange, Start& start) {
+  rounds::Round round(std::move(start.journal), std::move(start.responses), start.unasked);
+  for (std::uint32_t turn = 1;; ++turn) {
+    auto run = std::make_shared<Run>(request.facts, exchange, std::move(round));
+    const Closing closing(*run);
+    run->round().accept(check_kept);
+    run->load_explicit();
+    Task<Ending> running = this->run(request, exchange, run, start);
+    Ending ending = co_await running;
+
+    const Answer* answer = std::get_if<Answer>(&ending);
+    const InputRequired* questions = answer == nullptr ? nullptr : std::get_if<InputRequired>(answer);
+    if (questions != nullptr) {
+      ending = ask_explicitly(*run, *questions);
+      const bool parked = std::holds_alternative<Parked>(ending);
+      if (parked && request.facts->legacy) {
+        Task<std::optional<Fault>> asking = run->ask_pending();
+        std::optional<Fault> unanswered = co_await asking;
+        if (!unanswered && turn < request.facts->rounds_max) {
+          round = rounds::Round(std::move(run->round()).finish(), Json::Object());
+          continue;
+        }
+        ending = unanswered ? std::move(*unanswered) : Fault(protocol::internal_error, "Too many rounds");
+      }
+    }
+    if (std::holds_alternative<Parked>(ending)) {
+      Task<Reply> sealing = seal(request, exchange, start, *run);
+      Reply reply = co_await sealing;
+      record(request, reply.ok() ? "asked" : "error");
+      co_return reply;
+    }
+    co_return conclude(request, std::move(ending));
+  }
+}
+
+// The reply where nobody is asked any more.
+Reply Flows::conclude(const FlowRequest& request, Ending ending) const {
+  if (const Threw* threw = std::get_if<Threw>(&ending)) {
+    internal(request, "handler_threw", threw->what);
+    record(request, "threw");
+    return request.failed();
+  }
+  if (const Misused* misused = std::get_if<Misused>(&ending)) {
+    record(request, "misused");
+    return failure(internal(request, "handler_misused", misused->what));
+  }
+  Answer answer = std::holds_alternative<Fault>(ending) ? Answer(std::move(std::get<Fault>(ending)))
+                                                        : std::move(std::get<Answer>(ending));
+  if (Fault* fault = std::get_if<Fault>(&answer)) {
+    record(request, "error");
+    return failure(std::move(*fault));
+  }
+  Reply reply = request.complete(std::move(std::get<Json>(answer)));
+  record(request, reply.ok() ? "complete" : "error");
+  return reply;
+}
+
+Ending Flows::ask_explicitly(Run& run, const InputRequired& questions) const {
+  std::vector<QuestionBody> bodies;
+  for (const InputRequired::Question& question : questions.questions()) {
+    bodies.emplace_back(kind_of(question.request), question.key, *question.request.find("params"));
+  }
+  if (std::optional<Fault> missing = run.missing_for(bodies)) return std::move(*missing);
+  run.round().set_state(questions.state());
+  for (const InputRequired::Question& question : questions.questions()) {
+    const rounds::Round::Outcome outcome = run.round().ask_explicitly(question.key, question.request);
+    if (outcome != rounds::Round::Outcome::pending) {
+      return Misused("the key '" + question.key + "' is empty, too long, or used twice in one round");
+    }
+  }
+  return Parked();
+}
+
+Task<Ending> Flows::run(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start) {
+  const TimeLimit limit(*exchange.executor, *run, request.policy.time_limit);
+  if (request.handler.plain != nullptr) {
+    start.began = start_plain(request, run);
+    if (!start.began) co_return Fault(protocol::internal_error, "The server is busy");
+    Run::Ended ended(*run);
+    co_await ended;
+    co_return run->take_ending();
+  }
+  Call call(*run);
+  Task<Answer> handling = request.handler.coroutine(call, request.input);
+  handling.start([&run, &handling] {
+    try {
+      run->end(handling.take());
+    } catch (...) {
+      run->end(Threw(text_of(std::current_exception())));
+    }
+  });
+  Run::Ended ended(*run);
+  co_await ended;
+  // A handler that is parked ends here: its frames are destroyed with `handling`.
+  co_return run->take_ending();
+}
+
+bool Flows::start_plain(const FlowRequest& request, const std::shared_ptr<Run>& run) {
+  run->move_to_worker();
+  run->stop_token();  // made here, where the exchange is known to live
+  return workers_.submit([run, owner = request.owner, &handler = request.handler, input = request.input] {
+    PlainCall call(*run);
+    try {
+      run->end_from_worker(handler.plain(call, input));
+    } catch (...) {
+      run->end_from_worker(Threw(text_of(std::current_exception())));
+    }
+  });
+}
+
+Task<Reply> Flows::seal(FlowRequest& request, Exchange& exchange, Start& start, Run& run) {
+  const token::Policy& policy = sealer_.policy();
+  if (request.facts->round > policy.rounds_max) {
+    co_return failure(Fault(protocol::invalid_params, "Too many rounds"));
+  }
+  const Json questions = input_requests(run.round().pending());
+  const rounds::Journal journal = std::move(run.round()).finish();
+  const std::size_t sealed = policy.sealed_bytes_max / 4 * 3;
+  const std::size_t bytes_max =
+      sealer_.immediate() ? sealed - std::min(sealed, claims_bytes) : journal_bytes_max;
+  Result<Bytes, rounds::Oversize> state = journal.encode(bytes_max);
+  if (!state.ok()) {
+    co_return failure(internal(request, "state_too_large",
+                               "with the key '" + state.error().key + "' the state has " +
+                                   std::to_string(state.error().bytes) + " bytes, the limit is " +
+                                   std::to_string(bytes_max)));
+  }
+  start.flow->round = request.facts->round;
+  std::optional<Result<std::string>> token;
+  if (sealer_.immediate()) {
+    token.emplace(sealer_.seal_now(binding(request), *start.flow, *state, request.policy.lifetime));
+  } else {
+    Task<Result<std::string>> sealing = sealer_.seal(binding(request), *start.flow, std::move(*state),
+                                                     *exchange.executor, request.policy.lifetime);
+    Result<std::string> sealed_token = co_await sealing;
+    token.emplace(std::move(sealed_token));
+  }
+  if (!token->ok()) co_return failure(internal(request, "state_not_sealed", token->error().message));
+  Json result;
+  result.set("resultType", "input_required");
+  if (!questions.as_object()->empty()) result.set("inputRequests", questions);
+  result.set("requestState", std::move(**token));
+  co_return result;
+}
+
+}  // namespace signet::detail

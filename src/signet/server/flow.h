@@ -1,0 +1,91 @@
+// Where token and rounds meet: open the state, run the handler over its journal, seal what it came to.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <signet/base/digest.h>
+#include <signet/base/task.h>
+#include <signet/json/value.h>
+#include <signet/protocol/service.h>
+#include <signet/rounds/round.h>
+#include <signet/server/handler.h>
+#include <signet/server/options.h>
+#include <signet/server/run.h>
+#include <signet/server/worker_pool.h>
+#include <signet/token/redemption.h>
+#include <signet/token/sealer.h>
+
+namespace signet::detail {
+
+// How the rounds of one tool, prompt or resource go.
+struct FlowPolicy {
+  std::optional<std::chrono::milliseconds> lifetime;
+  std::optional<std::chrono::milliseconds> flow_lifetime;
+  std::chrono::milliseconds time_limit{0};
+  token::Redemption redemption = token::Redemption::many;
+  bool accepts_unasked_answers = false;
+};
+
+// One request that a handler serves. Borrowed until the task ends.
+struct FlowRequest {
+  FlowRequest(const Json& request_params, std::shared_ptr<CallFacts> call_facts, const Handler& its_handler,
+              std::shared_ptr<const void> handler_owner)
+      : params(request_params),
+        facts(std::move(call_facts)),
+        handler(its_handler),
+        owner(std::move(handler_owner)) {}
+  const Json& params;
+  std::shared_ptr<CallFacts> facts;
+  const Handler& handler;
+  std::shared_ptr<const void> owner;  // keeps the handler while it runs
+  Json bound = Json::object();        // the arguments, to which a state is bound
+  Json input;                         // what the handler reads
+  FlowPolicy policy;
+  // Turns the members a handler returned into the result, or into the reason why they may not be sent.
+  std::function<Reply(Json members)> complete;
+  // What the client is told of a handler that threw; the reason is in the log.
+  std::function<Reply()> failed;
+};
+
+// Serves handlers in rounds. Thread-safe.
+class Flows {
+ public:
+  Flows(const ServerOptions::Settings& settings, std::string audience, token::Sealer& sealer,
+        WorkerPool& workers)
+      : settings_(settings), audience_(std::move(audience)), sealer_(sealer), workers_(workers) {}
+
+  // The result, the questions of the next round (resultType `input_required`), or an error.
+  Task<Reply> serve(FlowRequest& request, Exchange& exchange);
+
+ private:
+  // What a request brought with it.
+  struct Start;
+
+  Task<std::optional<Fault>> open(FlowRequest& request, Exchange& exchange, std::string state, Start& start);
+  Task<std::optional<Reply>> redeem(FlowRequest& request, Exchange& exchange, Start& start);
+  Task<Reply> wait_for_reply(token::Claim claim, Exchange& exchange);
+  Task<void> settle_claim(const Start& start, const Reply& reply, Exchange& exchange);
+  Task<Reply> rounds(FlowRequest& request, Exchange& exchange, Start& start);
+  Task<Ending> run(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start);
+  bool start_plain(const FlowRequest& request, const std::shared_ptr<Run>& run);
+  Ending ask_explicitly(Run& run, const InputRequired& questions) const;
+  Task<Reply> seal(FlowRequest& request, Exchange& exchange, Start& start, Run& run);
+  Reply conclude(const FlowRequest& request, Ending ending) const;
+
+  token::Binding binding(const FlowRequest& request) const;
+  Fault refused(const FlowRequest& request, const token::Refused& why) const;
+  Fault internal(const FlowRequest& request, std::string_view event, const std::string& reason) const;
+  void record(const FlowRequest& request, std::string_view outcome) const;
+
+  const ServerOptions::Settings& settings_;
+  std::string audience_;
+  token::Sealer& sealer_;
+  WorkerPool& workers_;
+};
+
+}  // namespace signet::detail

@@ -1,0 +1,262 @@
+#include <signet/server/run.h>
+
+#include <signet/protocol/capabilities.h>
+#include <signet/protocol/errors.h>
+#include <signet/protocol/meta.h>
+#include <signet/protocol/methods.h>
+#include <signet/protocol/versions.h>
+#include <signet/server/question_params.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace signet::detail {
+
+namespace {
+
+using Outcome = rounds::Round::Outcome;
+
+std::string misuse_of(Outcome outcome, const std::string& key) {
+  switch (outcome) {
+    case Outcome::key_reused:
+      return "two questions under the key '" + key + "' in one round";
+    case Outcome::bad_key:
+      return "a key that is empty or too long";
+    default:
+      return "more questions and steps than a flow may have";
+  }
+}
+
+std::optional<std::string> check_body(const QuestionBody& question, const Json& answer) {
+  std::optional<std::string> objection =
+      check_answer(question.kind, question.form ? &*question.form : nullptr, answer);
+  if (objection || question.fits == nullptr) return objection;
+  const std::string* action = answer.find_string("action");
+  const Json* content = answer.find("content");
+  if (action == nullptr || *action != "accept" || content == nullptr) return std::nullopt;
+  if (question.fits(*content)) return std::nullopt;
+  return "The form was not filled in as it asks.";
+}
+
+Json legacy_params(Json sent, std::string_view version) {
+  // Modes came with 2025-11-25; a form was the only one before.
+  const std::string* mode = sent.find_string("mode");
+  if (mode != nullptr && *mode == "form" && version != protocol::version_2025_11_25) sent.erase("mode");
+  return sent;
+}
+
+}  // namespace
+
+Run::Run(std::shared_ptr<const CallFacts> facts, Exchange& exchange, rounds::Round round)
+    : facts_(std::move(facts)),
+      link_(std::make_shared<Link>()),
+      outlet_(exchange.outlet),
+      exchange_stop_(exchange.stop),
+      round_(std::move(round)) {
+  link_->executor = exchange.executor;
+  link_->outlet = exchange.outlet;
+}
+
+Run::~Run() = default;
+
+void Run::load_explicit() {
+  responses_ = round_.responses();
+  state_ = round_.state();
+}
+
+void Run::close() {
+  if (closed_) return;
+  closed_ = true;
+  {
+    const std::lock_guard lock(link_->mutex);
+    link_->executor = nullptr;
+    link_->outlet = nullptr;
+  }
+  waiting_ = nullptr;
+  request_stop();
+}
+
+std::stop_token Run::stop_token() {
+  const std::lock_guard lock(stop_mutex_);
+  if (!stop_.stop_possible()) {
+    stop_ = std::stop_source();
+    if (exchange_stop_.stop_possible()) forward_.emplace(exchange_stop_, Forward{stop_});
+  }
+  return stop_.get_token();
+}
+
+void Run::request_stop() {
+  std::stop_source stop{std::nostopstate};
+  {
+    const std::lock_guard lock(stop_mutex_);
+    stop = stop_;
+  }
+  stop.request_stop();
+}
+
+void Run::notify(Notification notification) {
+  if (on_worker_) {
+    post_notification(std::move(notification));
+  } else if (!closed_ && !ending_) {
+    outlet_->notify(std::move(notification));
+  }
+}
+
+void Run::post_notification(Notification notification) {
+  const std::lock_guard lock(link_->mutex);
+  if (link_->executor == nullptr) return;
+  auto shared = std::make_shared<Notification>(std::move(notification));
+  link_->executor->post([link = link_, shared] {
+    // Only this executor closes the link, so the outlet cannot go away in between.
+    if (link->outlet != nullptr) link->outlet->notify(std::move(*shared));
+  });
+}
+
+void Run::progress(double done, double total, const std::string& message) {
+  if (facts_->progress_token.is_null() || !std::isfinite(done)) return;
+  if (progress_ && done <= *progress_) return;  // S58: strictly increasing
+  progress_ = done;
+  Json params;
+  params.set("progressToken", facts_->progress_token);
+  params.set("progress", done);
+  if (total > 0) params.set("total", total);
+  if (!message.empty()) params.set("message", message);
+  notify(Notification(std::string(protocol::method::notifications::progress), std::move(params)));
+}
+
+void Run::log(std::string_view level, Json data, const std::string& logger) {
+  const std::optional<int> rank = protocol::log_level_rank(level);
+  if (!rank || !facts_->log_rank || *rank < *facts_->log_rank) return;
+  Json params;
+  params.set("level", level);
+  if (!logger.empty()) params.set("logger", logger);
+  params.set("data", std::move(data));
+  notify(Notification(std::string(protocol::method::notifications::message), std::move(params)));
+}
+
+void Run::detach_stream(std::chrono::milliseconds retry) {
+  if (!on_worker_) {
+    if (!closed_ && !ending_) outlet_->detach(retry);
+    return;
+  }
+  const std::lock_guard lock(link_->mutex);
+  if (link_->executor == nullptr) return;
+  link_->executor->post([link = link_, retry] {
+    if (link->outlet != nullptr) link->outlet->detach(retry);
+  });
+}
+
+void Run::end(Ending ending) {
+  if (ending_ || closed_) return;
+  ending_ = std::move(ending);
+  if (waiting_ != nullptr) PromiseBase::schedule(*std::exchange(waiting_, nullptr));
+}
+
+void Run::end_from_worker(Ending ending) {
+  const std::lock_guard lock(link_->mutex);
+  if (link_->executor == nullptr) return;
+  auto shared = std::make_shared<Ending>(std::move(ending));
+  link_->executor->post([self = shared_from_this(), shared] { self->end(std::move(*shared)); });
+}
+
+std::optional<Fault> Run::missing_for(const std::vector<QuestionBody>& questions) const {
+  std::vector<protocol::Capability> needed;
+  for (const QuestionBody& question : questions) {
+    for (const protocol::Capability capability : needed_capabilities(question.kind, question.params)) {
+      needed.push_back(capability);
+    }
+  }
+  const protocol::ClientCapabilities declared(facts_->client_capabilities);
+  std::optional<Fault> missing = protocol::missing_capabilities(declared, needed);
+  if (missing && facts_->legacy) {
+    // -32021 belongs to 2026-07-28.
+    return Fault(protocol::invalid_request, "The client did not declare a capability that this needs");
+  }
+  return missing;
+}
+
+bool Run::ask(const std::vector<QuestionBody>& questions, std::vector<Json>& answers) {
+  answers.clear();
+  refusal_ = missing_for(questions);
+  if (refusal_) return false;
+  for (const QuestionBody& question : questions) {
+    const Json request = request_of(method_of(question.kind), question.params);
+    const auto check = [&question](const Json& answer) { return check_body(question, answer); };
+    const rounds::Round::Asked asked = round_.ask(question.key, request, check);
+    if (asked.outcome == Outcome::answered) {
+      answers.push_back(*asked.answer);
+    } else if (asked.outcome != Outcome::pending) {
+      misuse_ = misuse_of(asked.outcome, question.key);
+      return false;
+    }
+  }
+  return answers.size() == questions.size();
+}
+
+void Run::park() {
+  if (misuse_) {
+    end(Misused(std::move(*misuse_)));
+  } else if (refusal_) {
+    end(std::move(*refusal_));
+  } else {
+    end(Parked());
+  }
+}
+
+Task<bool> Run::ask_person(const std::vector<QuestionBody>& questions, std::vector<Json>& answers) {
+  if (misuse_ || refusal_) {
+    park();
+    co_return false;
+  }
+  for (const QuestionBody& question : questions) {
+    if (!is_pending(question.key)) continue;
+    Task<std::optional<Fault>> asking = ask_one(question);
+    std::optional<Fault> unanswered = co_await asking;
+    if (unanswered) {
+      end(std::move(*unanswered));
+      co_return false;
+    }
+  }
+  const bool complete = ask(questions, answers);
+  if (!complete) park();
+  co_return complete;
+}
+
+Task<std::optional<Fault>> Run::ask_pending() {
+  const std::vector<rounds::Pending> pending = round_.pending();
+  for (const rounds::Pending& one : pending) {
+    QuestionBody question(kind_of(one.question), one.key, *one.question.find("params"));
+    if (question.kind == QuestionKind::elicit_form)
+      question.form.emplace(*question.params.find("requestedSchema"));
+    Task<std::optional<Fault>> asking = ask_one(question);
+    std::optional<Fault> unanswered = co_await asking;
+    if (unanswered) co_return unanswered;
+  }
+  co_return std::nullopt;
+}
+
+bool Run::is_pending(std::string_view key) const {
+  return std::any_of(round_.pending().begin(), round_.pending().end(),
+                     [key](const rounds::Pending& pending) { return pending.key == key; });
+}
+
+Task<std::optional<Fault>> Run::ask_one(const QuestionBody& question) {
+  Json params = question.params;
+  for (std::uint32_t attempt = 0; attempt < facts_->rounds_max; ++attempt) {
+    ++people_waiting_;
+    Task<Reply> asked = outlet_->request(std::string(method_of(question.kind)),
+                                         legacy_params(std::move(params), facts_->protocol_version));
+    Reply reply = co_await asked;
+    --people_waiting_;
+    if (!reply.ok()) co_return Fault(protocol::internal_error, "The client did not answer the question");
+    std::optional<std::string> objection = check_body(question, *reply);
+    if (!objection) {
+      round_.settle(question.key, std::move(*reply));
+      co_return std::nullopt;
+    }
+    params = with_reason(question.params, *objection);
+  }
+  co_return Fault(protocol::internal_error, "Too many rounds");
+}
+
+}  // namespace signet::detail

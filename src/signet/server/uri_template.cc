@@ -1,0 +1,145 @@
+#include <signet/server/uri_template.h>
+
+#include <signet/json/utf8.h>
+
+#include <algorithm>
+
+namespace signet::detail {
+
+namespace {
+
+constexpr std::size_t variables_max = 16;
+
+bool is_name(std::string_view text) {
+  const auto allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out.push_back(text[i]);
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
+    if (high < 0 || low < 0) return std::nullopt;
+    out.push_back(static_cast<char>(high * 16 + low));
+    i += 2;
+  }
+  if (!json::is_utf8(out)) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+Result<UriTemplate> UriTemplate::parse(std::string_view text) {
+  UriTemplate result;
+  std::size_t variables = 0;
+  while (!text.empty()) {
+    const std::size_t open = text.find('{');
+    const std::string_view literal = text.substr(0, open);
+    if (literal.find('}') != std::string_view::npos) return failure("a brace without its partner");
+    if (!literal.empty()) result.pieces_.emplace_back(std::string(literal));
+    if (open == std::string_view::npos) break;
+    const std::size_t close = text.find('}', open);
+    if (close == std::string_view::npos) return failure("a brace without its partner");
+    std::string_view name = text.substr(open + 1, close - open - 1);
+    const bool reserved = name.starts_with('+');
+    if (reserved) name.remove_prefix(1);
+    if (!is_name(name)) return failure("a variable is letters, digits and underscores");
+    if (result.has_variable(name)) return failure("a variable comes twice");
+    if (++variables > variables_max) return failure("too many variables");
+    Piece piece{std::string(name)};
+    piece.variable = true;
+    piece.reserved = reserved;
+    result.pieces_.push_back(std::move(piece));
+    text.remove_prefix(close + 1);
+  }
+  return result;
+}
+
+bool UriTemplate::has_variable(std::string_view name) const {
+  return std::any_of(pieces_.begin(), pieces_.end(),
+                     [name](const Piece& piece) { return piece.variable && piece.text == name; });
+}
+
+// Depth is bounded by the pieces, and no (piece, position) is tried twice.
+class UriTemplate::Matching {
+ public:
+  Matching(const std::vector<Piece>& pieces, std::string_view uri)
+      : pieces_(pieces), uri_(uri), failed_(pieces.size() * (uri.size() + 1)) {}
+
+  bool from(std::size_t piece, std::size_t at) {
+    if (piece == pieces_.size()) return at == uri_.size();
+    const std::size_t mark = piece * (uri_.size() + 1) + at;
+    if (failed_[mark]) return false;
+    const bool fits = pieces_[piece].variable ? variable(piece, at) : literal(piece, at);
+    if (!fits) failed_[mark] = true;
+    return fits;
+  }
+
+  Json variables() && { return std::move(variables_); }
+
+ private:
+  bool literal(std::size_t piece, std::size_t at) {
+    const std::string& text = pieces_[piece].text;
+    return uri_.substr(at).starts_with(text) && from(piece + 1, at + text.size());
+  }
+
+  bool variable(std::size_t piece, std::size_t at) {
+    std::size_t end = at;
+    while (end < uri_.size() && (pieces_[piece].reserved || !is_delimiter(uri_[end]))) {
+      ++end;
+      if (from(piece + 1, end)) {
+        std::optional<std::string> value = percent_decode(uri_.substr(at, end - at));
+        if (!value) return false;
+        variables_.set(pieces_[piece].text, std::move(*value));
+        return true;
+      }
+      if (failed_[piece * (uri_.size() + 1) + end])
+        break;  // where this variable begins there, all ends were tried
+    }
+    for (std::size_t tried = at; tried < end; ++tried) failed_[piece * (uri_.size() + 1) + tried] = true;
+    return false;
+  }
+
+  static bool is_delimiter(char c) { return c == '/' || c == '?' || c == '#'; }
+
+  const std::vector<Piece>& pieces_;
+  std::string_view uri_;
+  std::vector<bool> failed_;
+  Json variables_ = Json::object();
+};
+
+std::optional<Json> UriTemplate::match(std::string_view uri) const {
+  Matching matching(pieces_, uri);
+  if (!matching.from(0, 0)) return std::nullopt;
+  return std::move(matching).variables();
+}
+
+bool is_absolute_uri(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return false;
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto scheme_char = [letter](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  };
+  const std::string_view scheme = text.substr(0, colon);
+  if (!letter(scheme.front()) || !std::all_of(scheme.begin(), scheme.end(), scheme_char)) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+}
+
+}  // namespace signet::detail
