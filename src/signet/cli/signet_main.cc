@@ -1,17 +1,42 @@
 // The command `signet`.
+#include <iostream>
+#include <string>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 
-#include <iostream>
-
+#include <signet/cli/client_commands.h>
 #include <signet/cli/keys_command.h>
 #include <signet/cli/token_command.h>
+#include <signet/protocol/versions.h>
+
+namespace {
+
+int version() {
+  std::cout << "signet 0.1.0\nMCP";
+  for (const std::string_view one : signet::protocol::modern_versions) std::cout << " " << one;
+  for (const std::string_view one : signet::protocol::handshake_versions) std::cout << " " << one;
+  std::cout << "\n";
+  return 0;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  // Commands that name a server split their words by their own rules, before CLI11 sees them.
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && signet::cli::is_client_command(words.front())) {
+    return signet::cli::run_client_command(words.front(), {words.begin() + 1, words.end()});
+  }
+  if (!words.empty() && words.front() == "--version") return version();
+
   CLI::App app("Model Context Protocol with sealed multi round-trip state", "signet");
   app.require_subcommand(1);
+  app.footer("signet COMMAND --help says more.");
+  for (const auto& [name, summary] : signet::cli::client_commands()) app.add_subcommand(name, summary);
   signet::cli::add_keys_command(app);
   signet::cli::add_token_command(app);
-  app.add_subcommand("version", "Print the version")->callback([] { std::cout << "signet 0.1.0\n"; });
+  app.add_subcommand("version", "Print the version and the revisions of MCP it speaks")->callback(version);
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

@@ -1,0 +1,46 @@
+// Where answers come from: a file, the command line, --yes, and the person at the terminal, in this order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <signet/base/result.h>
+#include <signet/cli/terminal.h>
+#include <signet/client/types.h>
+
+namespace signet::cli {
+
+// Answers prepared beforehand. A file holds one JSON object. Under the key of a question stands its content, or an
+// object with `action` as on the wire, or an array of these, one for each time it is asked. What is under no key is
+// looked up field by field.
+class PreparedAnswers {
+ public:
+  PreparedAnswers() = default;
+  // From the text of a file.
+  Result<void> add_file(std::string_view text);
+  // From `--answer field=value`.
+  Result<void> add_field(std::string_view assignment);
+  void accept_everything() { yes_ = true; }
+
+  // The answer to this question; nothing where none was prepared; an error where it does not fit the form.
+  Result<std::optional<Answer>> find(const Question& question);
+
+ private:
+  std::optional<Json> prepared_for(const Question& question);
+  std::optional<Json> field_by_field(const Question& question) const;
+
+  Json file_ = Json::object();
+  std::map<std::string, std::string, std::less<>> fields_;
+  std::map<std::string, std::size_t, std::less<>> used_;
+  bool yes_ = false;
+};
+
+enum class Outcome { answered, interrupted, nobody };
+
+// Asks the person. `nobody`: the input ended before the last field.
+Outcome interview(Terminal& terminal, const Question& question, std::optional<Answer>& answer);
+
+}  // namespace signet::cli

@@ -1,0 +1,520 @@
+#include <signet/cli/client_commands.h>
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include <signet/cli/answers.h>
+#include <signet/cli/client_options.h>
+#include <signet/cli/conversation.h>
+#include <signet/cli/saved_call.h>
+#include <signet/cli/show.h>
+#include <signet/cli/terminal.h>
+#include <signet/cli/trace.h>
+#include <signet/client/client.h>
+#include <signet/json/text.h>
+#include <signet/protocol/header_codec.h>
+#include <signet/transport/child_process.h>
+#include <signet/transport/event_loop.h>
+#include <signet/transport/http_client.h>
+
+namespace signet::cli {
+namespace {
+
+constexpr int exit_usage = 2;
+constexpr int exit_nobody = 4;
+constexpr int exit_saved = 5;
+
+// One run of a command: the server, the client, and the person.
+class Run {
+ public:
+  Run(ClientCommandOptions options, Interrupts& interrupts)
+      : options_(std::move(options)),
+        interrupts_(interrupts),
+        terminal_(interrupts),
+        conversation_(loop_.executor(), [this](const Question& question) { return answer(question); }) {}
+
+  int go();
+
+ private:
+  Result<void> prepare();
+  Result<std::unique_ptr<Service>> connect();
+  ClientOptions client_options();
+  CallOptions call_options();
+
+  int call();
+  int resume(Client& client);
+  int prompt();
+  int read();
+  int list();
+  int listen();
+
+  Answer answer(const Question& question);
+  Result<Json> arguments(Client& client, const std::string& tool);
+  int run_request(Client& client, const std::string& method, Json params);
+  int follow(Client& client, Called<Step> step);
+  int finish(const std::string& method, const Json& result);
+  int failed(const CallError& error);
+  int usage(const std::string& sentence);
+  void print(const std::string& text) const;
+  void print_json(const Json& json) const { std::cout << json::write(json) << "\n"; }
+
+  ClientCommandOptions options_;
+  Interrupts& interrupts_;
+  Terminal terminal_;
+  PreparedAnswers prepared_;
+  std::optional<std::string> answer_problem_;
+  bool nobody_ = false;
+  EventLoop loop_;
+  Conversation conversation_;
+  std::unique_ptr<Service> service_;
+  std::unique_ptr<TracingService> trace_;
+  std::unique_ptr<Client> client_;
+};
+
+std::string trimmed(std::string_view text) { return std::string(protocol::trim_blanks(text)); }
+
+Result<void> Run::prepare() {
+  if (options_.yes) prepared_.accept_everything();
+  for (const std::string& field : options_.answer) {
+    const Result<void> added = prepared_.add_field(field);
+    if (!added) return added;
+  }
+  if (options_.answers.empty()) return {};
+  const Result<std::string> text = read_file(options_.answers);
+  if (!text) return failure(text.error());
+  return prepared_.add_file(*text);
+}
+
+Result<std::unique_ptr<Service>> Run::connect() {
+  const LogSink log = options_.verbose ? log_to_stderr(LogLevel::debug) : log_to_stderr(LogLevel::error);
+  if (!options_.target.command.empty()) {
+    ChildProcessOptions child;
+    child.log = log;
+    auto started = ChildProcess::start(loop_, options_.target.command, std::move(child));
+    if (!started) return failure(started.error());
+    return std::unique_ptr<Service>(std::move(*started));
+  }
+  HttpClientOptions http;
+  http.log = log;
+  http.ca_file = options_.ca_file;
+  if (options_.timeout_seconds > 0) {
+    const auto wanted = std::chrono::milliseconds(static_cast<std::int64_t>(options_.timeout_seconds * 1000));
+    http.silence_max = std::max(http.silence_max, wanted);
+  }
+  for (const std::string& header : options_.headers) {
+    const std::size_t colon = header.find(':');
+    if (colon == std::string::npos) return failure("--header needs 'Name: value'");
+    http.headers.emplace_back(header.substr(0, colon), trimmed(std::string_view(header).substr(colon + 1)));
+  }
+  const char* variable = std::getenv("SIGNET_TOKEN");
+  if (!options_.token_file.empty()) {
+    const Result<std::string> token = read_file(options_.token_file);
+    if (!token) return failure(token.error());
+    http.headers.emplace_back("Authorization",
+                              "Bearer " + trimmed(token->substr(0, token->find_first_of("\r\n"))));
+  } else if (variable != nullptr && *variable != '\0') {
+    http.headers.emplace_back("Authorization", std::string("Bearer ") + variable);
+  }
+  auto created = HttpClient::create(loop_, options_.target.url, std::move(http));
+  if (!created) return failure(created.error());
+  return std::unique_ptr<Service>(std::move(*created));
+}
+
+ClientOptions Run::client_options() {
+  ClientOptions client;
+  const bool asks = options_.command != "list" && options_.command != "listen";
+  if (asks) {
+    client.on_form = conversation_.handler();
+    client.on_url = conversation_.handler();
+    if (terminal_.interactive()) client.on_roots = conversation_.handler();
+  }
+  if (options_.versions == "modern") client.versions = ClientOptions::Versions::modern_only;
+  if (options_.versions == "handshake") client.versions = ClientOptions::Versions::handshake_only;
+  client.rounds_max = options_.rounds_max;
+  client.log = options_.verbose ? log_to_stderr(LogLevel::debug) : log_to_stderr(LogLevel::warning);
+  if (options_.timeout_seconds > 0) {
+    client.call_timeout =
+        std::chrono::milliseconds(static_cast<std::int64_t>(options_.timeout_seconds * 1000));
+  }
+  if (!options_.log_level.empty()) client.log_level = options_.log_level;
+  client.on_log = [this](const Json& params) {
+    const std::string* level = params.find_string("level");
+    const Json* data = params.find("data");
+    const std::string text = data == nullptr     ? ""
+                             : data->is_string() ? *data->as_string()
+                                                 : json::write(*data);
+    terminal_.say(
+        terminal_.dim("[" + (level != nullptr ? one_line(*level, 20) : "log") + "] " + printable(text)) +
+        "\n");
+  };
+  return client;
+}
+
+CallOptions Run::call_options() {
+  CallOptions call;
+  call.stop = interrupts_.token();
+  call.on_progress = [this](const Progress& progress) {
+    terminal_.progress(progress.progress, progress.total, progress.message);
+  };
+  return call;
+}
+
+// On the main thread, while a call waits. An answer that cannot be had abandons the call: nothing is sent.
+Answer Run::answer(const Question& question) {
+  if (interrupts_.exit_code() != 0) return Answer::abandon();
+  Result<std::optional<Answer>> ready = prepared_.find(question);
+  if (!ready) {
+    answer_problem_ = ready.error().message;
+    return Answer::abandon();
+  }
+  if (*ready) return **ready;
+  std::optional<Answer> given;
+  const Outcome outcome = interview(terminal_, question, given);
+  if (outcome == Outcome::answered) return *given;
+  if (outcome == Outcome::nobody) {
+    nobody_ = true;
+    answer_problem_ =
+        "The server asks, and nobody is here to answer. Run it in a terminal, or give --answers FILE, "
+        "--answer "
+        "field=value or --yes; --save FILE keeps the call for later.";
+  }
+  return Answer::abandon();
+}
+
+void Run::print(const std::string& text) const {
+  // What a pipe gets stays as it is; a terminal must not be played on.
+  std::cout << (::isatty(1) == 1 ? printable(text) : text);
+}
+
+int Run::usage(const std::string& sentence) {
+  std::cerr << "signet " << options_.command << ": " << sentence << "\n";
+  return exit_usage;
+}
+
+int Run::failed(const CallError& error) {
+  if (interrupts_.exit_code() != 0) {
+    terminal_.say("signet: interrupted; no answer was sent\n");
+    return interrupts_.exit_code();
+  }
+  if (error.kind == CallError::Kind::cancelled && answer_problem_) {
+    terminal_.say(terminal_.red("signet: ") + *answer_problem_ + "\n");
+    return exit_nobody;
+  }
+  if (options_.json && error.fault) {
+    print_json(Json::object({{"error", Json::object({{"code", error.fault->code},
+                                                     {"message", error.fault->message},
+                                                     {"data", error.fault->data}})}}));
+  }
+  terminal_.say(terminal_.red("signet: ") + explain(error, options_.target) + "\n");
+  return exit_code_of(error);
+}
+
+// The arguments on the command line; key=value takes its types from the tool's schema.
+Result<Json> Run::arguments(Client& client, const std::string& tool) {
+  const std::vector<std::string> assignments(options_.words.begin() + 1, options_.words.end());
+  if (options_.arguments.empty()) {
+    if (assignments.empty()) return Json();
+    Json schema;
+    const Called<std::vector<ToolDescription>> tools = conversation_.run(client.list_tools(call_options()));
+    if (tools) {
+      for (const ToolDescription& one : *tools) {
+        if (one.name == tool) schema = one.input_schema;
+      }
+    }
+    return arguments_from(assignments, schema);
+  }
+  if (!assignments.empty()) return failure("give key=value or --json, not both");
+  std::string text = options_.arguments;
+  if (text.front() == '@' || text == "-") {
+    const Result<std::string> file = read_file(text == "-" ? text : text.substr(1));
+    if (!file) return failure(file.error());
+    text = *file;
+  }
+  Result<Json, json::ParseError> parsed = json::parse(text);
+  if (!parsed) return failure("the arguments are no JSON: " + json::describe(parsed.error()));
+  if (!parsed->is_object()) return failure("the arguments are no JSON object");
+  return std::move(*parsed);
+}
+
+int Run::call() {
+  const std::string tool = options_.words.front();
+  Result<Json> given = arguments(*client_, tool);
+  if (interrupts_.exit_code() != 0) return interrupts_.exit_code();
+  if (!given) return usage(given.error().message);
+  if (!options_.save.empty()) {
+    Json params = Json::object({{"name", tool}});
+    if (!given->is_null()) params.set("arguments", std::move(*given));
+    return run_request(*client_, "tools/call", std::move(params));
+  }
+  Called<ToolOutcome> outcome =
+      conversation_.run(client_->call_tool(tool, std::move(*given), call_options()));
+  return outcome ? finish("tools/call", outcome->json) : failed(outcome.error());
+}
+
+int Run::run_request(Client& client, const std::string& method, Json params) {
+  if (options_.save.empty()) {
+    const Called<Json> result = conversation_.run(client.request(method, std::move(params), call_options()));
+    return result ? finish(method, *result) : failed(result.error());
+  }
+  return follow(client, conversation_.run(client.request_once(method, std::move(params), call_options())));
+}
+
+// Answers round after round with what is prepared or typed; with --save, only with what is prepared.
+int Run::follow(Client& client, Called<Step> step) {
+  while (step && !step->finished) {
+    if (!options_.save.empty()) {
+      SavedCall saved;
+      saved.target = options_.target;
+      saved.continuation = step->continuation;
+      const Result<void> written = save_call(options_.save, saved);
+      if (!written) return usage(written.error().message);
+    }
+    Answers answers;
+    for (const Question& question : step->questions) {
+      Result<std::optional<Answer>> ready = prepared_.find(question);
+      if (!ready) return usage(ready.error().message);
+      if (*ready) {
+        answers.insert_or_assign(question.key, **ready);
+      } else if (options_.save.empty()) {
+        answers.insert_or_assign(question.key, answer(question));
+      }
+      const auto given = answers.find(question.key);
+      if (given != answers.end() && given->second.abandoned()) {
+        return failed(CallError(CallError::Kind::cancelled, "the question was abandoned"));
+      }
+    }
+    if (answers.size() < step->questions.size()) {
+      for (const Question& question : step->questions) {
+        terminal_.say(one_line(question.key) + ": " + printable(question.message()) + "\n");
+      }
+      terminal_.say("Saved. Go on with: signet " + options_.command + " --resume " + options_.save + "\n");
+      return exit_saved;
+    }
+    step =
+        conversation_.run(client.resume(std::move(step->continuation), std::move(answers), call_options()));
+  }
+  if (!step) return failed(step.error());
+  const std::string& file = options_.save.empty() ? options_.resume : options_.save;
+  if (!file.empty()) ::unlink(file.c_str());
+  return finish(options_.command == "prompt" ? "prompts/get"
+                : options_.command == "read" ? "resources/read"
+                                             : "tools/call",
+                step->result);
+}
+
+int Run::resume(Client& client) {
+  Result<SavedCall> saved = load_call(options_.resume);
+  if (!saved) return usage(saved.error().message);
+  const std::string method = saved->continuation.method();
+  options_.command = method == "prompts/get"      ? "prompt"
+                     : method == "resources/read" ? "read"
+                                                  : options_.command;
+  Step step;
+  step.questions = saved->continuation.questions();
+  step.continuation = std::move(saved->continuation);
+  return follow(client, Called<Step>(std::move(step)));
+}
+
+int Run::finish(const std::string& method, const Json& result) {
+  const auto array_of = [&](std::string_view name) {
+    const Json* member = result.find(name);
+    return member != nullptr && member->is_array() ? *member->as_array() : JsonArray();
+  };
+  const bool is_error = result.find("isError") != nullptr && *result.find("isError") == Json(true);
+  if (options_.json) {
+    print_json(result);
+  } else if (method == "tools/call") {
+    ToolOutcome outcome;
+    outcome.content = array_of("content");
+    if (const Json* structured = result.find("structuredContent")) outcome.structured = *structured;
+    if (is_error) terminal_.say(terminal_.red("The tool failed:") + "\n");
+    print(show_tool(outcome));
+  } else if (method == "prompts/get") {
+    PromptMessages prompt;
+    prompt.messages = array_of("messages");
+    print(show_prompt(prompt));
+  } else {
+    ResourceContents resource;
+    resource.contents = array_of("contents");
+    print(show_resource(resource));
+  }
+  return is_error ? 1 : 0;
+}
+
+int Run::prompt() {
+  Json params = Json::object({{"name", options_.words.front()}});
+  const std::vector<std::string> assignments(options_.words.begin() + 1, options_.words.end());
+  const Result<Json> given = arguments_from(assignments, Json());
+  if (!given) return usage(given.error().message);
+  if (!assignments.empty()) params.set("arguments", *given);
+  return run_request(*client_, "prompts/get", std::move(params));
+}
+
+int Run::read() {
+  if (options_.words.size() > 1) return usage("one resource at a time");
+  return run_request(*client_, "resources/read", Json::object({{"uri", options_.words.front()}}));
+}
+
+int Run::list() {
+  const Called<ServerDescription> server = conversation_.run(client_->connect());
+  if (!server) return failed(server.error());
+  const auto wants = [&](std::string_view what, std::string_view capability) {
+    if (options_.words.empty()) return server->capabilities.contains(capability);
+    return std::find(options_.words.begin(), options_.words.end(), what) != options_.words.end();
+  };
+  for (const std::string& word : options_.words) {
+    if (word != "tools" && word != "prompts" && word != "resources" && word != "templates") {
+      return usage("list tools, prompts, resources or templates, not " + word);
+    }
+  }
+  Json all = Json::object({{"server", Json::object({{"name", server->name},
+                                                    {"version", server->version},
+                                                    {"protocolVersion", server->protocol_version}})}});
+  std::string text;
+  std::optional<CallError> first_error;
+  const auto take = [&](std::string_view member, const auto& listed, const auto& show) {
+    if (!listed) {
+      if (!first_error) first_error = listed.error();
+      return;
+    }
+    JsonArray items;
+    for (const auto& one : *listed) items.push_back(one.json);
+    all.set(std::string(member), std::move(items));
+    text += show(*listed);
+  };
+  if (wants("tools", "tools"))
+    take("tools", conversation_.run(client_->list_tools(call_options())), show_tools);
+  if (wants("prompts", "prompts"))
+    take("prompts", conversation_.run(client_->list_prompts(call_options())), show_prompts);
+  if (wants("resources", "resources")) {
+    take("resources", conversation_.run(client_->list_resources(call_options())), show_resources);
+  }
+  if (wants("templates", "resources")) {
+    const auto show_templates = [](const std::vector<ResourceDescription>& templates) {
+      std::string shown = show_resources(templates);
+      return shown.empty() ? shown : "Resource templates" + shown.substr(shown.find('\n'));
+    };
+    take("resourceTemplates", conversation_.run(client_->list_resource_templates(call_options())),
+         show_templates);
+  }
+  if (options_.json) {
+    print_json(all);
+  } else {
+    print(one_line(server->name.empty() ? options_.target.text() : server->name) + " " +
+          one_line(server->version) +
+          (server->protocol_version.empty() ? "" : " (MCP " + server->protocol_version + ")") + "\n" + text);
+  }
+  return first_error ? failed(*first_error) : 0;
+}
+
+int Run::listen() {
+  ListenFilter filter;
+  filter.uris = options_.uris;
+  for (const std::string& word : options_.words) {
+    filter.tools = filter.tools || word == "tools";
+    filter.prompts = filter.prompts || word == "prompts";
+    filter.resources = filter.resources || word == "resources";
+    if (word != "tools" && word != "prompts" && word != "resources")
+      return usage("listen to tools, prompts or resources");
+  }
+  if (options_.words.empty() && filter.uris.empty()) filter.tools = filter.prompts = filter.resources = true;
+  const auto on_event = [this](const Notification& event) {
+    if (options_.json) {
+      std::cout << json::write(Json::object({{"method", event.method}, {"params", event.params}}))
+                << std::endl;
+    } else if (event.method == "notifications/subscriptions/acknowledged") {
+      terminal_.say(terminal_.dim("Listening; Ctrl-C ends.") + "\n");
+    } else {
+      const std::string* uri = event.params.find_string("uri");
+      std::cout << one_line(event.method) << (uri != nullptr ? " " + one_line(*uri) : "") << std::endl;
+    }
+  };
+  CallOptions stopping;
+  stopping.stop = interrupts_.token();
+  const Called<Json> ended =
+      conversation_.run(client_->listen(std::move(filter), on_event, std::move(stopping)));
+  if (interrupts_.exit_code() != 0) return interrupts_.exit_code();
+  if (!ended) return failed(ended.error());
+  terminal_.say("The server ended the subscription.\n");
+  return 0;
+}
+
+int Run::go() {
+  const Result<void> ready = prepare();
+  if (!ready) return usage(ready.error().message);
+  if (!options_.resume.empty()) {
+    const Result<SavedCall> saved = load_call(options_.resume);
+    if (!saved) return usage(saved.error().message);
+    options_.target = saved->target;
+  }
+  Result<std::unique_ptr<Service>> service = connect();
+  if (!service) {
+    terminal_.say(terminal_.red("signet: ") + service.error().message + "\n");
+    return 3;
+  }
+  service_ = std::move(*service);
+  Service* used = service_.get();
+  if (options_.command == "trace") {
+    trace_ = std::make_unique<TracingService>(
+        *service_, [this](std::string_view text) { terminal_.say(text); }, options_.full);
+    used = trace_.get();
+  }
+  client_ = std::make_unique<Client>(*used, loop_.executor(), client_options());
+  int code = 0;
+  if (!options_.resume.empty()) {
+    code = resume(*client_);
+  } else if (options_.command == "list") {
+    code = list();
+  } else if (options_.command == "listen") {
+    code = listen();
+  } else if (options_.command == "prompt") {
+    code = prompt();
+  } else if (options_.command == "read") {
+    code = read();
+  } else {
+    code = call();
+  }
+  std::cout.flush();
+  client_.reset();
+  service_.reset();
+  if (trace_ && !options_.last_state.empty() && !trace_->last_state().empty()) {
+    const Result<void> kept = write_private_file(options_.last_state, trace_->last_state() + "\n");
+    terminal_.say(kept ? "The last state is in " + options_.last_state +
+                             "; with the server's keys: signet token inspect --ring RING < " +
+                             options_.last_state + "\n"
+                       : kept.error().message + "\n");
+  }
+  return code;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> client_commands() {
+  return {{"call", "Call a tool, and answer what it asks"},
+          {"list", "List tools, prompts, resources and templates"},
+          {"read", "Read a resource"},
+          {"prompt", "Get a prompt"},
+          {"listen", "Show what a server announces"},
+          {"trace", "Call a tool and show every message"}};
+}
+
+bool is_client_command(const std::string& name) {
+  for (const auto& [command, summary] : client_commands()) {
+    if (command == name) return true;
+  }
+  return false;
+}
+
+int run_client_command(const std::string& name, const std::vector<std::string>& words) {
+  ParsedOptions parsed = parse_client_options(name, words);
+  if (!parsed.options) return parsed.exit_code;
+  Interrupts interrupts;
+  Run run(std::move(*parsed.options), interrupts);
+  return run.go();
+}
+
+}  // namespace signet::cli

@@ -1,0 +1,203 @@
+#include <signet/cli/client_options.h>
+
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+namespace signet::cli {
+namespace {
+
+constexpr const char* server_help =
+    "SERVER is an address (http://host:port/mcp, https://...; localhost:8080/mcp means http), or -- and the "
+    "command that\n"
+    "starts a server on its standard streams.";
+constexpr const char* tool_help =
+    " That command ends at a second --. Without one it ends before the\n"
+    "last word that is neither key=value nor an option of signet: that word is the tool, prompt or "
+    "resource.\n"
+    "  signet call https://example.com/mcp book nights=2\n"
+    "  signet call -- ./server --fast book nights=2\n"
+    "  signet call -- ./server --fast -- book --json '{\"nights\": 2}'\n"
+    "Values are texts, or what the tool's schema says; key:=JSON is taken as it stands. At a question, "
+    "/decline refuses,\n"
+    "/cancel dismisses it, Ctrl-C leaves without an answer.\n\n"
+    "Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 not reached or no MCP server, 4 asked "
+    "for what nobody\n"
+    "answers, 5 saved before it was finished, 130 interrupted.";
+
+// The usage as we write it; CLI11's own says too little.
+class Help final : public CLI::Formatter {
+ public:
+  explicit Help(std::string usage) : usage_(std::move(usage)) { column_width(24); }
+  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
+
+ private:
+  std::string usage_;
+};
+
+const char* description_of(const std::string& command) {
+  if (command == "call") return "Calls a tool, and asks you what the tool asks.";
+  if (command == "trace") return "Calls a tool and shows every message on the way.";
+  if (command == "list")
+    return "Lists what a server offers: tools, prompts, resources, templates, or all of it.";
+  if (command == "read") return "Reads a resource.";
+  if (command == "prompt") return "Gets a prompt.";
+  return "Shows what a server announces, until it ends or you press Ctrl-C.";
+}
+
+const char* usage_of(const std::string& command) {
+  if (command == "list") return "signet list SERVER [tools|prompts|resources|templates] [OPTIONS]";
+  if (command == "read") return "signet read SERVER URI [OPTIONS]";
+  if (command == "prompt") return "signet prompt SERVER NAME [key=value...] [OPTIONS]";
+  if (command == "listen")
+    return "signet listen SERVER [tools] [prompts] [resources] [--uri URI...] [OPTIONS]";
+  if (command == "trace") return "signet trace SERVER TOOL [key=value... | --json '{...}'] [OPTIONS]";
+  return "signet call SERVER TOOL [key=value... | --json '{...}'] [OPTIONS]\n"
+         "       signet call --resume FILE [OPTIONS]";
+}
+
+const char* wanted_of(const std::string& command) {
+  if (command == "read") return "resource";
+  return command == "prompt" ? "prompt" : "tool";
+}
+
+bool asks(const std::string& command) { return command != "list" && command != "listen"; }
+
+void declare(CLI::App& app, ClientCommandOptions& options) {
+  const std::string& command = options.command;
+  app.add_flag("--json", options.json, "Print the result as JSON on one line");
+  app.add_option("--header", options.headers, "Send this header, 'Name: value'")
+      ->type_name("HEADER")
+      ->allow_extra_args(false)
+      ->take_all();
+  app.add_option("--token-file", options.token_file,
+                 "Send the bearer token in this file (else $SIGNET_TOKEN)")
+      ->type_name("FILE");
+  app.add_option("--ca", options.ca_file, "Trust the certificates in this file, not the system's")
+      ->type_name("FILE");
+  app.add_option("--timeout", options.timeout_seconds,
+                 "Seconds the server may take, without your own time (300)")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--versions", options.versions,
+                 "any, modern (2026-07-28) or handshake (2025-11-25 and before)")
+      ->check(CLI::IsMember({"any", "modern", "handshake"}));
+  app.add_option("--log-level", options.log_level, "Show the server's log messages from this level on")
+      ->check(
+          CLI::IsMember({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}));
+  app.add_flag("--verbose", options.verbose, "Say what happens on the way");
+  if (asks(command)) {
+    app.add_flag("--yes", options.yes, "Answer yes and take the defaults");
+    app.add_option("--answers", options.answers,
+                   "Take the answers from this JSON file: {\"key\": {\"field\": ...}}")
+        ->type_name("FILE");
+    app.add_option("--answer", options.answer, "Answer this field: name=value")
+        ->type_name("FIELD=VALUE")
+        ->allow_extra_args(false)
+        ->take_all();
+    app.add_option("--rounds", options.rounds_max, "How often the server may ask (10)")
+        ->check(CLI::Range(0, 1000));
+    app.add_option("--save", options.save, "Do not ask: keep the call in this file, for --resume")
+        ->type_name("FILE");
+    app.add_option("--resume", options.resume, "Go on with the call kept in this file")->type_name("FILE");
+  }
+  if (command == "call" || command == "trace") {
+    app.add_option("--arguments", options.arguments,
+                   "The arguments as JSON; --json '{...}' for short; @FILE, or - for input")
+        ->type_name("JSON");
+  }
+  if (command == "trace") {
+    app.add_flag("--full", options.full, "Show states in full: who has one may continue the call");
+    app.add_option("--last-state", options.last_state,
+                   "Keep the last state in this file; signet token inspect reads it")
+        ->type_name("FILE");
+  }
+  if (command == "listen") {
+    app.add_option("--uri", options.uris, "Hear of changes of this resource")
+        ->type_name("URI")
+        ->allow_extra_args(false)
+        ->take_all();
+  }
+  app.add_option("WORDS", options.words)->group("");
+}
+
+OptionNames names_of(const CLI::App& app) {
+  OptionNames names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_lnames().empty()) continue;
+    const std::string name = "--" + option->get_lnames().front();
+    (option->get_items_expected_max() == 0 ? names.flags : names.values).push_back(name);
+  }
+  return names;
+}
+
+int mistake(const std::string& command, const std::string& sentence) {
+  std::cerr << "signet " << command << ": " << sentence << "\nusage: " << usage_of(command) << "\n";
+  return 2;
+}
+
+// The target is the command, or the first word.
+std::optional<std::string> take_target(ClientCommandOptions& options, std::vector<std::string> command) {
+  if (!options.resume.empty()) {
+    if (!command.empty() || !options.words.empty()) return "--resume knows the server and the call already";
+    return std::nullopt;
+  }
+  options.target.command = std::move(command);
+  if (!options.target.command.empty()) return std::nullopt;
+  if (options.words.empty()) return "which server? Give its address, or -- and its command";
+  const std::optional<std::string> url = as_url(options.words.front());
+  if (!url)
+    return options.words.front() +
+           " is no address of a server (http://... or https://...); a command goes behind --";
+  options.target.url = *url;
+  options.words.erase(options.words.begin());
+  return std::nullopt;
+}
+
+}  // namespace
+
+ParsedOptions parse_client_options(const std::string& command, const std::vector<std::string>& words) {
+  ParsedOptions parsed;
+  ClientCommandOptions options;
+  options.command = command;
+  CLI::App app(description_of(command), "signet " + command);
+  app.formatter(std::make_shared<Help>(usage_of(command)));
+  app.footer(std::string(server_help) + (asks(command) ? tool_help : ""));
+  declare(app, options);
+  OptionNames ours = names_of(app);
+  const std::size_t trailing = asks(command) ? 1 : 0;
+  Result<Split> split = split_command(separate_json(words), trailing, ours);
+  const bool wants_help =
+      std::find(words.begin(), words.end(), "--help") < std::find(words.begin(), words.end(), "--");
+  if (!split && !wants_help) {
+    parsed.exit_code = mistake(command, split.error().message);
+    return parsed;
+  }
+  std::vector<std::string> rest = split ? separate_json(split->words) : std::vector<std::string>{"--help"};
+  // CLI11 takes the words from the back.
+  std::vector<std::string> reversed(rest.rbegin(), rest.rend());
+  try {
+    app.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    parsed.exit_code = mistake(command, error.what());
+    return parsed;
+  }
+  const std::optional<std::string> problem = take_target(options, std::move(split->command));
+  if (problem) {
+    parsed.exit_code = mistake(command, *problem);
+    return parsed;
+  }
+  if (trailing == 1 && options.words.empty() && options.resume.empty()) {
+    parsed.exit_code = mistake(command, std::string("which ") + wanted_of(command) + "?");
+    return parsed;
+  }
+  parsed.options = std::move(options);
+  return parsed;
+}
+
+}  // namespace signet::cli

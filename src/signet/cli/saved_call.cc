@@ -1,0 +1,93 @@
+#include <signet/cli/saved_call.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <signet/json/text.h>
+
+namespace signet::cli {
+namespace {
+
+constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
+
+Failure<Error> system_failure(const std::string& path) { return failure(path + ": " + std::strerror(errno)); }
+
+}  // namespace
+
+Result<std::string> read_file(const std::string& path) {
+  const int fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return system_failure(path);
+  std::string text;
+  std::array<char, 16384> piece{};
+  ssize_t got = 0;
+  while ((got = ::read(fd, piece.data(), piece.size())) > 0 && text.size() <= file_bytes_max) {
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  if (fd != 0) ::close(fd);
+  if (got < 0) return system_failure(path);
+  if (text.size() > file_bytes_max) return failure(path + ": larger than 16 MiB");
+  return text;
+}
+
+Result<void> write_private_file(const std::string& path, const std::string& text) {
+  std::string temporary = path + ".XXXXXX";
+  const int fd = ::mkstemp(temporary.data());  // mode 0600
+  if (fd < 0) return system_failure(path);
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count = ::write(fd, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    written += static_cast<std::size_t>(count);
+  }
+  const bool whole = written == text.size() && ::fsync(fd) == 0;
+  ::close(fd);
+  if (!whole || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const Failure<Error> failed = system_failure(path);
+    ::unlink(temporary.c_str());
+    return failed;
+  }
+  return {};
+}
+
+Result<void> save_call(const std::string& path, const SavedCall& call) {
+  Json json = Json::object({{"signetCall", 1}, {"continuation", call.continuation.serialize()}});
+  if (!call.target.url.empty()) json.set("url", call.target.url);
+  if (!call.target.command.empty()) {
+    json.set("command", JsonArray(call.target.command.begin(), call.target.command.end()));
+  }
+  return write_private_file(path, json::write(json) + "\n");
+}
+
+Result<SavedCall> load_call(const std::string& path) {
+  const Result<std::string> text = read_file(path);
+  if (!text) return failure(text.error());
+  json::Limits limits;
+  limits.bytes_max = file_bytes_max;
+  const Result<Json, json::ParseError> json = json::parse(*text, limits);
+  const std::string* continuation = json ? json->find_string("continuation") : nullptr;
+  if (!json || json->find("signetCall") == nullptr || continuation == nullptr) {
+    return failure(path + " holds no call that signet has saved");
+  }
+  Result<Continuation> parsed = Continuation::parse(*continuation);
+  if (!parsed) return failure(path + ": " + parsed.error().message);
+  SavedCall call;
+  call.continuation = std::move(*parsed);
+  const std::string* url = json->find_string("url");
+  if (url != nullptr) call.target.url = *url;
+  const Json* command = json->find("command");
+  if (command != nullptr && command->is_array()) {
+    for (const Json& word : *command->as_array()) {
+      if (word.is_string()) call.target.command.push_back(*word.as_string());
+    }
+  }
+  if (call.target.empty()) return failure(path + " does not say which server");
+  return call;
+}
+
+}  // namespace signet::cli

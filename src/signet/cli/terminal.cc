@@ -1,0 +1,218 @@
+#include <signet/cli/terminal.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+namespace signet::cli {
+namespace {
+
+constexpr std::size_t line_bytes_max = std::size_t{1} << 20;
+constexpr int bar_width = 24;
+
+void write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// Echo off, as long as it lives.
+class NoEcho {
+ public:
+  explicit NoEcho(bool wanted) : active_(wanted && ::tcgetattr(0, &before_) == 0) {
+    if (!active_) return;
+    termios quiet = before_;
+    quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    quiet.c_lflag |= ECHONL;
+    ::tcsetattr(0, TCSAFLUSH, &quiet);
+  }
+  NoEcho(const NoEcho&) = delete;
+  NoEcho& operator=(const NoEcho&) = delete;
+  ~NoEcho() {
+    if (active_) ::tcsetattr(0, TCSANOW, &before_);
+  }
+
+ private:
+  termios before_{};
+  bool active_;
+};
+
+// The bytes of a sequence at `text` that a terminal must not see, or 0: U+0080 to U+009F, and what reorders text.
+std::size_t dangerous_sequence(std::string_view text) {
+  if (text.size() >= 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0) return 2;
+  if (text.size() < 3 || text[0] != '\xe2') return 0;
+  const auto second = static_cast<unsigned char>(text[1]);
+  const auto third = static_cast<unsigned char>(text[2]);
+  const bool overrides = second == 0x80 && third >= 0xaa && third <= 0xae;
+  const bool isolates = second == 0x81 && third >= 0xa6 && third <= 0xa9;
+  const bool marks = second == 0x80 && (third == 0x8e || third == 0x8f);
+  return overrides || isolates || marks ? 3 : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t dangerous = dangerous_sequence(text.substr(i));
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (dangerous > 0) {
+      out += '?';
+      i += dangerous;
+    } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
+      out += '^';
+      out += static_cast<char>(byte == 0x7f ? '?' : byte + '@');
+      ++i;
+    } else {
+      out += text[i++];
+    }
+  }
+  return out;
+}
+
+std::string one_line(std::string_view text, std::size_t bytes_max) {
+  std::string out = printable(text.substr(0, bytes_max));
+  // Not in the middle of a character.
+  if (text.size() > bytes_max) {
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
+    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
+    out += "...";
+  }
+  std::replace_if(out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return out;
+}
+
+Interrupts::Interrupts() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGINT);
+  ::sigaddset(&set, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
+  std::array<int, 2> wake{};
+  std::array<int, 2> end{};
+  if (signals_ < 0 || ::pipe2(wake.data(), O_CLOEXEC) != 0 || ::pipe2(end.data(), O_CLOEXEC) != 0)
+    std::abort();
+  wake_read_ = wake[0];
+  wake_write_ = wake[1];
+  end_read_ = end[0];
+  end_write_ = end[1];
+  thread_ = std::thread([this] { watch(); });
+}
+
+Interrupts::~Interrupts() {
+  write_all(end_write_, "x");
+  thread_.join();
+  for (const int fd : {signals_, wake_read_, wake_write_, end_read_, end_write_}) ::close(fd);
+}
+
+void Interrupts::watch() {
+  for (;;) {
+    std::array<pollfd, 2> waited{pollfd{signals_, POLLIN, 0}, pollfd{end_read_, POLLIN, 0}};
+    if (::poll(waited.data(), waited.size(), -1) < 0) continue;
+    if (waited[1].revents != 0) return;
+    signalfd_siginfo info{};
+    if (::read(signals_, &info, sizeof info) != sizeof info) continue;
+    // A second one does not wait for anybody.
+    if (code_.load() != 0) ::_exit(code_.load());
+    code_.store(info.ssi_signo == SIGINT ? 130 : 143);
+    write_all(wake_write_, "x");
+    source_.request_stop();
+  }
+}
+
+Terminal::Terminal(const Interrupts& interrupts)
+    : interrupts_(interrupts),
+      interactive_(::isatty(0) == 1 && ::isatty(2) == 1),
+      shows_progress_(::isatty(2) == 1),
+      colours_(::isatty(2) == 1 && std::getenv("NO_COLOR") == nullptr) {
+  const char* kind = std::getenv("TERM");
+  if (kind == nullptr || std::string_view(kind) == "dumb") {
+    colours_ = false;
+    shows_progress_ = false;
+  }
+}
+
+std::string Terminal::styled(std::string_view code, std::string_view text) const {
+  if (!colours_) return std::string(text);
+  return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
+}
+
+void Terminal::say(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(progress_shown_, false)) write_all(2, "\r\033[K");
+  write_all(2, text);
+}
+
+void Terminal::set_asking(bool asking) {
+  const std::lock_guard lock(mutex_);
+  asking_ = asking;
+}
+
+LineEnd Terminal::ask(std::string_view prompt, bool secret, std::string& line) {
+  if (interrupts_.exit_code() != 0) return LineEnd::interrupted;
+  set_asking(true);
+  say(prompt);
+  const NoEcho quiet(secret && interactive_);
+  const LineEnd end = read_line(line);
+  if (end != LineEnd::line || !interactive_) say("\n");
+  set_asking(false);
+  return end;
+}
+
+LineEnd Terminal::read_line(std::string& line) {
+  for (;;) {
+    const std::size_t end = input_.find('\n');
+    if (end != std::string::npos) {
+      line = input_.substr(0, end);
+      input_.erase(0, end + 1);
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      return LineEnd::line;
+    }
+    std::array<pollfd, 2> waited{pollfd{0, POLLIN, 0}, pollfd{interrupts_.descriptor(), POLLIN, 0}};
+    if (::poll(waited.data(), waited.size(), -1) < 0) continue;
+    if (waited[1].revents != 0) return LineEnd::interrupted;
+    std::array<char, 4096> bytes{};
+    const ssize_t got = ::read(0, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || input_.size() > line_bytes_max) {
+      if (input_.empty() || got < 0) return LineEnd::end_of_input;
+      line = std::exchange(input_, {});
+      return LineEnd::line;
+    }
+    input_.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+}
+
+void Terminal::progress(double done, std::optional<double> total, std::string_view message) {
+  if (!shows_progress_) return;
+  std::string line = "\r\033[K";
+  if (total && *total > 0) {
+    const double share = std::clamp(done / *total, 0.0, 1.0);
+    const int full = static_cast<int>(share * bar_width);
+    line += "[" + std::string(static_cast<std::size_t>(full), '#') +
+            std::string(static_cast<std::size_t>(bar_width - full), ' ') + "] " +
+            std::to_string(static_cast<int>(share * 100)) + "% ";
+  } else {
+    line += "... ";
+  }
+  line += one_line(message, 60);
+  const std::lock_guard lock(mutex_);
+  if (asking_) return;
+  write_all(2, line);
+  progress_shown_ = true;
+}
+
+}  // namespace signet::cli
