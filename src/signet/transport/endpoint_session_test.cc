@@ -1,0 +1,174 @@
+#include <signet/transport/endpoint_session.h>
+
+#include <gtest/gtest.h>
+
+#include <signet/transport/testing_http.h>
+
+namespace signet::transport {
+namespace {
+
+// ---- the handshake revisions ----
+
+class Legacy : public ::testing::Test {
+ protected:
+  std::string open(const std::string& version = "2025-11-25", const Served* from = nullptr) {
+    const Reading reading =
+        answer_to(from != nullptr ? *from : served,
+                  legacy(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" +
+                         version + "\"}}"));
+    EXPECT_EQ(reading.status, 200);
+    EXPECT_EQ(reading.headers.count("mcp-session-id"), 1u);
+    return reading.headers.count("mcp-session-id") > 0 ? reading.headers.at("mcp-session-id") : "";
+  }
+  static std::string get(const std::string& session, const std::string& more = "") {
+    return "GET /mcp HTTP/1.1\r\n" + host + "Accept: text/event-stream\r\nMcp-Session-Id: " + session +
+           "\r\n" + more + "\r\n";
+  }
+  static std::string call(int id, const std::string& method, const std::string& params = "{}") {
+    return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method + R"(","params":)" +
+           params + "}";
+  }
+
+  Served served;
+};
+
+TEST_F(Legacy, ASessionOpensServesAndEnds) {
+  const std::string session = open();
+  EXPECT_EQ(session.size(), 32u);
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","method":"notifications/initialized"})", session)).status,
+      202);
+  const Reading reading = answer_to(
+      served, legacy(call(2, "echo"), session, "MCP-Protocol-Version: 2025-11-25\r\nMcp-Method: x\r\n"));
+  EXPECT_EQ(reading.body, R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  EXPECT_EQ(
+      answer_to(served, "DELETE /mcp HTTP/1.1\r\n" + host + "Mcp-Session-Id: " + session + "\r\n\r\n").status,
+      204);
+  EXPECT_EQ(answer_to(served, legacy(call(3, "echo"), session)).status, 404);
+}
+
+TEST_F(Legacy, RequestsNeedASessionThatExists) {
+  EXPECT_EQ(answer_to(served, legacy(call(2, "echo"))).status, 400);
+  EXPECT_EQ(answer_to(served, legacy(call(2, "echo"), "unknown")).status, 404);
+  EXPECT_EQ(answer_to(served, get("unknown")).status, 404);
+  EXPECT_EQ(answer_to(served, legacy(call(2, "echo"), open(), "MCP-Protocol-Version: 1999-01-01\r\n")).status,
+            400);
+}
+
+TEST_F(Legacy, FaultsTravelIn200) {
+  EXPECT_EQ(answer_to(served, legacy(call(2, "no/such"), open())).status, 200);
+}
+
+TEST_F(Legacy, AFailedInitializeLeavesNoSession) {
+  const Reading reading = answer_to(
+      served, raw("POST", host + json_type + "MCP-Protocol-Version: 2026-07-28\r\n", call(1, "initialize")));
+  EXPECT_EQ(reading.status, 400);
+  EXPECT_EQ(error_code(reading), protocol::header_mismatch);
+  EXPECT_EQ(reading.headers.count("mcp-session-id"), 0u);
+}
+
+TEST_F(Legacy, AsksTheClientOnTheStreamOfTheRequest) {
+  const std::string session = open();
+  Wire wire(served.port());
+  wire.send(legacy(call(2, "ask"), session));
+  ASSERT_TRUE(wire.read_until("elicitation/create"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","id":1,"result":{"action":"accept"}})", session)).status,
+      202);
+  EXPECT_EQ(answer_to(served, legacy(R"({"jsonrpc":"2.0","id":77,"result":{}})", session)).status, 202);
+  const Reading reading = wire.read();
+  const std::vector<std::string> messages = data_of(reading.body);
+  ASSERT_EQ(messages.size(), 3u);
+  EXPECT_EQ(messages[0], "");
+  EXPECT_EQ(messages[2], R"({"jsonrpc":"2.0","id":2,"result":{"action":"accept"}})");
+}
+
+TEST_F(Legacy, OlderRevisionsGetNoEventWithoutData) {
+  const std::string session = open("2025-06-18");
+  EXPECT_EQ(data_of(answer_to(served, legacy(call(2, "notify", R"({"count":1})"), session)).body).size(), 2u);
+}
+
+TEST_F(Legacy, CancelledRequestsEndWithoutAnAnswer) {
+  const std::string session = open();
+  Wire wire(served.port());
+  wire.send(legacy(call(2, "drip"), session));
+  ASSERT_TRUE(wire.read_until("notifications/progress"));
+  EXPECT_EQ(
+      answer_to(
+          served,
+          legacy(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})", session))
+          .status,
+      202);
+  const Reading reading = wire.read();
+  EXPECT_TRUE(reading.complete);
+  EXPECT_EQ(reading.body.find("\"id\":2"), std::string::npos);
+  served.wait_for(served.service.dropped, 1);
+}
+
+TEST_F(Legacy, TheStandaloneStreamCarriesWhatBelongsToNoRequest) {
+  const std::string session = open();
+  Wire wire(served.port());
+  wire.send(get(session));
+  ASSERT_TRUE(wire.read_until("data: \n\n"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","method":"notifications/announce"})", session)).status,
+      202);
+  EXPECT_TRUE(wire.read_until("notifications/tools/list_changed"));
+}
+
+TEST_F(Legacy, ADetachedStreamIsCollectedWithLastEventId) {
+  const std::string session = open();
+  const Reading first = answer_to(served, legacy(call(2, "detach"), session));
+  EXPECT_TRUE(first.complete);
+  EXPECT_EQ(first.body, "id: 1-1\ndata: \n\nretry: 50\n\n");
+  const Reading second = answer_to(served, get(session, "Last-Event-ID: 1-1\r\n"));
+  EXPECT_EQ(data_of(second.body).at(0), R"({"jsonrpc":"2.0","id":2,"result":{}})");
+  EXPECT_TRUE(second.complete);
+  EXPECT_EQ(answer_to(served, get(session, "Last-Event-ID: 99-1\r\n")).status, 400);
+  EXPECT_EQ(answer_to(served, get(session, "Last-Event-ID: nonsense\r\n")).status, 400);
+}
+
+TEST_F(Legacy, ABrokenStreamGoesOnAndIsResumed) {
+  const std::string session = open();
+  {
+    Wire wire(served.port());
+    wire.send(legacy(call(2, "ask"), session));
+    ASSERT_TRUE(wire.read_until("elicitation/create"));
+  }
+  Wire resumed(served.port());
+  resumed.send(get(session, "Last-Event-ID: 1-1\r\n"));
+  ASSERT_TRUE(resumed.read_until("elicitation/create"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"({"jsonrpc":"2.0","id":1,"result":{"action":"accept"}})", session)).status,
+      202);
+  EXPECT_TRUE(resumed.read_until(R"("id":2,"result":{"action":"accept"})"));
+}
+
+TEST_F(Legacy, SessionsAreBoundedAndTheLongestIdleOneGoes) {
+  HttpOptions options = quick();
+  options.sessions_max = 1;
+  const Served small(options);
+  const std::string first = open("2025-11-25", &small);
+  const std::string second = open("2025-11-25", &small);
+  EXPECT_EQ(answer_to(small, legacy(call(2, "echo"), first)).status, 404);
+  Wire busy(small.port());
+  busy.send(get(second));
+  ASSERT_TRUE(busy.read_until("data: \n\n"));
+  EXPECT_EQ(answer_to(small, legacy(call(1, "initialize"))).status, 503);
+}
+
+TEST_F(Legacy, IdleSessionsExpire) {
+  HttpOptions options = quick();
+  options.session_idle_timeout = std::chrono::milliseconds(20);
+  std::atomic<int> expired{0};
+  options.log = [&](LogLevel, std::string_view event, std::initializer_list<LogField>) {
+    if (event == "http_session_expired") ++expired;
+  };
+  const Served hasty(options);
+  const std::string session = open("2025-11-25", &hasty);
+  hasty.wait_for(expired, 1);
+  EXPECT_EQ(answer_to(hasty, legacy(call(2, "echo"), session)).status, 404);
+}
+
+}  // namespace
+}  // namespace signet::transport
