@@ -2,6 +2,7 @@
 
 #include <openssl/crypto.h>
 
+#include <cstring>
 #include <utility>
 
 namespace signet {
@@ -22,7 +23,21 @@ void wipe(std::span<std::uint8_t> bytes) {
 }
 
 bool equal_in_constant_time(ByteView a, ByteView b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+  if (a.size() != b.size()) return false;
+  // As CRYPTO_memcmp, but eight bytes at a time: that one costs a nanosecond a byte.
+  std::uint64_t difference = 0;
+  std::size_t i = 0;
+  for (; i + sizeof difference <= a.size(); i += sizeof difference) {
+    std::uint64_t left, right;
+    std::memcpy(&left, a.data() + i, sizeof left);
+    std::memcpy(&right, b.data() + i, sizeof right);
+    difference |= left ^ right;
+    // The compiler may not see that all bits set need no further look.
+    asm volatile("" : "+r"(difference));
+  }
+  for (; i < a.size(); ++i) difference |= static_cast<std::uint64_t>(a[i] ^ b[i]);
+  asm volatile("" : "+r"(difference));
+  return difference == 0;
 }
 
 }  // namespace signet

@@ -109,37 +109,38 @@ __attribute__((target("avx2"))) std::size_t encode_avx2(ByteView bytes, char* ou
   return i;
 }
 
-// Where low < c < high (signed, so that bytes from 128 on are in no range).
-__attribute__((target("avx2"))) inline __m256i between(__m256i text, char low, char high) {
-  return _mm256_and_si256(_mm256_cmpgt_epi8(text, _mm256_set1_epi8(low)),
-                          _mm256_cmpgt_epi8(_mm256_set1_epi8(high), text));
-}
-
 // 32 characters to 24 bytes a step, as long as a store of 32 bytes stays inside; returns how many characters were
 // taken, or nothing where one is none of the alphabet.
 __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::string_view characters,
                                                                        std::uint8_t* out) {
+  // A character is known where no bit of its upper half's class is among the classes its lower half forbids. Classes: 1 is
+  // 2_ (only -), 2 is 3_ (digits), 4 is 4_ and 6_ (letters), 8 is 5_ (letters and _), 16 is 7_ (letters), 32 is the rest.
+  const __m256i class_of_upper =
+      _mm256_setr_epi8(32, 32, 1, 2, 4, 8, 4, 16, 32, 32, 32, 32, 32, 32, 32, 32,  //
+                       32, 32, 1, 2, 4, 8, 4, 16, 32, 32, 32, 32, 32, 32, 32, 32);
+  const __m256i forbidden_by_lower =
+      _mm256_setr_epi8(37, 33, 33, 33, 33, 33, 33, 33, 33, 33, 35, 59, 59, 58, 59, 51,  //
+                       37, 33, 33, 33, 33, 33, 33, 33, 33, 33, 35, 59, 59, 58, 59, 51);
+  const __m256i delta_of_upper =
+      _mm256_setr_epi8(0, 0, 62 - '-', 52 - '0', -'A', -'A', 26 - 'a', 26 - 'a', 0, 0, 0, 0, 0, 0, 0, 0,  //
+                       0, 0, 62 - '-', 52 - '0', -'A', -'A', 26 - 'a', 26 - 'a', 0, 0, 0, 0, 0, 0, 0, 0);
   const __m256i gather = _mm256_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1,  //
                                           2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1);
+  const __m256i low_half = _mm256_set1_epi8(0x0f);
+  const __m256i underscore = _mm256_set1_epi8('_');
+  const __m256i underscore_delta = _mm256_set1_epi8(63 - '_' + 'A');
   std::size_t i = 0;
   for (; i + 44 <= characters.size(); i += 32, out += 24) {
     const __m256i text = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(characters.data() + i));
-    const __m256i upper = between(text, 'A' - 1, 'Z' + 1);
-    const __m256i lower = between(text, 'a' - 1, 'z' + 1);
-    const __m256i number = between(text, '0' - 1, '9' + 1);
-    const __m256i minus = _mm256_cmpeq_epi8(text, _mm256_set1_epi8('-'));
-    const __m256i underscore = _mm256_cmpeq_epi8(text, _mm256_set1_epi8('_'));
-    const __m256i letter = _mm256_or_si256(upper, lower);
-    const __m256i mark = _mm256_or_si256(minus, underscore);
-    const __m256i known = _mm256_or_si256(_mm256_or_si256(letter, number), mark);
-    if (_mm256_movemask_epi8(known) != -1) return std::nullopt;
+    const __m256i upper = _mm256_and_si256(_mm256_srli_epi32(text, 4), low_half);
+    const __m256i lower = _mm256_and_si256(text, low_half);
+    const __m256i classes = _mm256_shuffle_epi8(class_of_upper, upper);
+    const __m256i forbidden = _mm256_shuffle_epi8(forbidden_by_lower, lower);
+    if (!_mm256_testz_si256(classes, forbidden)) return std::nullopt;
 
-    __m256i delta = _mm256_and_si256(upper, _mm256_set1_epi8(-'A'));
-    delta = _mm256_or_si256(delta, _mm256_and_si256(lower, _mm256_set1_epi8(26 - 'a')));
-    delta = _mm256_or_si256(delta, _mm256_and_si256(number, _mm256_set1_epi8(52 - '0')));
-    delta = _mm256_or_si256(delta, _mm256_and_si256(minus, _mm256_set1_epi8(62 - '-')));
-    delta = _mm256_or_si256(delta, _mm256_and_si256(underscore, _mm256_set1_epi8(63 - '_')));
-    const __m256i values = _mm256_add_epi8(text, delta);
+    const __m256i is_underscore = _mm256_cmpeq_epi8(text, underscore);
+    __m256i values = _mm256_add_epi8(text, _mm256_shuffle_epi8(delta_of_upper, upper));
+    values = _mm256_add_epi8(values, _mm256_and_si256(is_underscore, underscore_delta));
     const __m256i pairs = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
     const __m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
     const __m256i lanes = _mm256_shuffle_epi8(groups, gather);

@@ -1,6 +1,7 @@
 #include <signet/token/claims_format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include <signet/base/digest.h>
 #include <signet/base/secret.h>
@@ -10,30 +11,7 @@ namespace {
 
 constexpr std::uint8_t layout_version = 1;
 constexpr std::uint8_t digest_follows = 0xff;
-constexpr std::size_t text_written_bytes_max = 1 + claim_text_bytes_max;
 static_assert(sizeof(Digest) <= claim_text_bytes_max && claim_text_bytes_max < digest_follows);
-
-// `text` as it is written among claims.
-class WrittenText {
- public:
-  explicit WrittenText(std::string_view text) {
-    if (text.size() <= claim_text_bytes_max) {
-      buffer_[0] = static_cast<std::uint8_t>(text.size());
-      std::copy(text.begin(), text.end(), buffer_.begin() + 1);
-      size_ = 1 + text.size();
-    } else {
-      buffer_[0] = digest_follows;
-      const Digest digest = sha256(as_bytes(text));
-      std::copy(digest.begin(), digest.end(), buffer_.begin() + 1);
-      size_ = 1 + digest.size();
-    }
-  }
-  ByteView bytes() const { return ByteView(buffer_).first(size_); }
-
- private:
-  std::array<std::uint8_t, text_written_bytes_max> buffer_;
-  std::size_t size_ = 0;
-};
 
 std::uint64_t number_of(Timestamp time) {
   return static_cast<std::uint64_t>(time.time_since_epoch().count());
@@ -56,16 +34,20 @@ class Reader {
   std::array<std::uint8_t, size> array() {
     std::array<std::uint8_t, size> bytes{};
     const ByteView taken = take(size);
-    std::copy(taken.begin(), taken.end(), bytes.begin());
+    if (!taken.empty()) std::memcpy(bytes.data(), taken.data(), size);
     return bytes;
   }
-  std::uint64_t number(std::size_t bytes) {
-    std::uint64_t number = 0;
-    for (const std::uint8_t byte : take(bytes)) number = number << 8 | byte;
+  template <typename Number>
+  Number number() {
+    Number number = 0;
+    const ByteView taken = take(sizeof(Number));
+    if (taken.empty()) return 0;
+    for (std::size_t i = 0; i < sizeof(Number); ++i)
+      number = static_cast<Number>(std::uint64_t{number} << 8 | taken[i]);
     return number;
   }
   Timestamp time() {
-    const std::uint64_t milliseconds = number(8);
+    const std::uint64_t milliseconds = number<std::uint64_t>();
     ok_ = ok_ && milliseconds <= number_of(latest_stamp);
     return Timestamp(std::chrono::milliseconds(ok_ ? static_cast<std::int64_t>(milliseconds) : 0));
   }
@@ -89,19 +71,28 @@ class Reader {
 bool ClaimText::is_digest() const { return written_.front() == digest_follows; }
 
 bool ClaimText::matches(std::string_view text) const {
-  return equal_in_constant_time(written_, WrittenText(text).bytes());
+  if (text.size() > claim_text_bytes_max)
+    return is_digest() && equal_in_constant_time(bytes(), sha256(as_bytes(text)));
+  return !is_digest() && equal_in_constant_time(bytes(), as_bytes(text));
+}
+
+template <typename Number>
+void EncodedClaims::put_number(Number number) {
+  for (std::size_t i = sizeof(Number); i > 0; --i) {
+    buffer_[size_++] = static_cast<std::uint8_t>(number >> 8 * (i - 1));
+  }
 }
 
 EncodedClaims::EncodedClaims(const Binding& binding, const Flow& flow, Timestamp issued_at,
                              Timestamp expires_at) {
-  put_number(layout_version, 1);
+  put_number(layout_version);
   put(flow.id);
-  put_number(flow.round, 4);
-  put_number(number_of(issued_at), 8);
-  put_number(number_of(expires_at), 8);
-  put_number(number_of(flow.deadline), 8);
+  put_number(flow.round);
+  put_number(number_of(issued_at));
+  put_number(number_of(expires_at));
+  put_number(number_of(flow.deadline));
   put(binding.arguments);
-  put_number(static_cast<std::uint8_t>(binding.principal.kind), 1);
+  put_number(static_cast<std::uint8_t>(binding.principal.kind));
   put_text(binding.method);
   put_text(binding.target);
   put_text(binding.audience);
@@ -110,30 +101,34 @@ EncodedClaims::EncodedClaims(const Binding& binding, const Flow& flow, Timestamp
 }
 
 void EncodedClaims::put(ByteView bytes) {
-  std::copy(bytes.begin(), bytes.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(size_));
+  if (!bytes.empty()) std::memcpy(buffer_.data() + size_, bytes.data(), bytes.size());
   size_ += bytes.size();
 }
 
-void EncodedClaims::put_number(std::uint64_t number, std::size_t bytes) {
-  for (std::size_t i = bytes; i > 0; --i) buffer_[size_++] = static_cast<std::uint8_t>(number >> 8 * (i - 1));
+void EncodedClaims::put_text(std::string_view text) {
+  if (text.size() <= claim_text_bytes_max) {
+    put_number(static_cast<std::uint8_t>(text.size()));
+    put(as_bytes(text));
+  } else {
+    put_number(digest_follows);
+    put(sha256(as_bytes(text)));
+  }
 }
-
-void EncodedClaims::put_text(std::string_view text) { put(WrittenText(text).bytes()); }
 
 std::optional<DecodedClaims> decode_claims(ByteView plaintext) {
   Reader reader(plaintext);
   DecodedClaims decoded;
   Claims& claims = decoded.claims;
-  reader.require(reader.number(1) == layout_version);
+  reader.require(reader.number<std::uint8_t>() == layout_version);
   claims.flow.id = reader.array<sizeof(FlowId)>();
-  claims.flow.round = static_cast<std::uint32_t>(reader.number(4));
+  claims.flow.round = reader.number<std::uint32_t>();
   reader.require(claims.flow.round >= 1);
   claims.issued_at = reader.time();
   claims.expires_at = reader.time();
   claims.flow.deadline = reader.time();
   claims.arguments = reader.array<sizeof(Digest)>();
-  const std::uint64_t kind = reader.number(1);
-  reader.require(kind <= static_cast<std::uint64_t>(Principal::Kind::authenticated));
+  const auto kind = reader.number<std::uint8_t>();
+  reader.require(kind <= static_cast<std::uint8_t>(Principal::Kind::authenticated));
   claims.principal_kind = static_cast<Principal::Kind>(kind);
   claims.method = reader.text();
   claims.target = reader.text();

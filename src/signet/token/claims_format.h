@@ -60,7 +60,8 @@ class EncodedClaims {
 
  private:
   void put(ByteView bytes);
-  void put_number(std::uint64_t number, std::size_t bytes);
+  template <typename Number>
+  void put_number(Number number);  // big-endian
   void put_text(std::string_view text);
 
   std::array<std::uint8_t, bytes_max> buffer_;
