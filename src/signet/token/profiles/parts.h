@@ -1,0 +1,68 @@
+// What the formats have in common.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <signet/base/digest.h>
+#include <signet/token/base64url.h>
+#include <signet/token/profiles/ciphers.h>
+#include <signet/token/profiles/profile.h>
+#include <signet/token/profiles/text.h>
+
+namespace signet::token::profiles {
+
+using Made = Result<std::unique_ptr<Profile>>;
+Made make_haskell(ProfileConfig config);
+Made make_python(ProfileConfig config);
+Made make_ruby(ProfileConfig config);
+Made make_typescript(ProfileConfig config);
+Made make_rmcp_rs1(ProfileConfig config);
+Made make_rmcp_rs2(ProfileConfig config);
+Made make_droid(ProfileConfig config);
+Made make_conduit(ProfileConfig config);
+
+// Why a token that the original opens does not open here.
+inline constexpr std::string_view one_spelling =
+    "a token has the one spelling that its system writes, so that it cannot be shown twice as two";
+
+inline Failure<ProfileRefused> refuse(Refusal reason, std::string key_id = {},
+                                      std::string_view stricter = {}) {
+  return failure(ProfileRefused{reason, std::move(key_id), stricter});
+}
+
+// The one key of a format that names none, of a size that `fits`; otherwise an error.
+Result<Secret> single_key(ProfileConfig& config, std::size_t bytes_min, std::size_t bytes_max);
+
+const ProfileKey* find_key(const std::vector<ProfileKey>& keys, std::string_view id);
+
+inline std::string text_of(ByteView bytes) { return std::string(as_text(bytes)); }
+inline Bytes bytes_of(std::string_view text) { return Bytes(text.begin(), text.end()); }
+
+// Big-endian.
+std::string eight_bytes(std::uint64_t value);
+
+inline std::int64_t whole_seconds(Instant time) {
+  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+}
+inline std::int64_t milliseconds(Instant time) {
+  return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
+}
+inline double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1e6; }
+// Nothing beyond what an Instant holds (an infinite expiry).
+std::optional<Instant> instant_of(double seconds);
+
+// Whether the JSON value is the number 1 (1.0 too).
+bool is_one(const Text* value);
+
+// `name` of params, where it is a string; else empty.
+std::string string_param(const Text& params, std::string_view name);
+// The params as an object; an empty one where there are none, nothing where they are no JSON.
+std::optional<Text> read_params(const Context& context);
+
+}  // namespace signet::token::profiles

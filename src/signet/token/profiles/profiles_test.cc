@@ -1,0 +1,450 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include <signet/token/codec.h>
+#include <signet/token/key_ring.h>
+#include <signet/token/profiles/format.h>
+#include <signet/token/profiles/text.h>
+#include <signet/token/profiles/vectors.h>
+#include <signet/token/sealer.h>
+#include <signet/token/testing.h>
+
+namespace signet::token::profiles {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using namespace std::chrono_literals;
+
+const Timestamp now{1'790'000'000'000ms};
+const std::string testdata = SIGNET_SOURCE_DIR "/src/signet/token/profiles/testdata";
+
+ProfileConfig one_key(std::uint8_t fill = 7, std::string id = "2026-10") {
+  ProfileConfig config;
+  config.keys.push_back({std::move(id), Secret(Bytes(32, fill))});
+  return config;
+}
+
+Context deploy() {
+  Context context;
+  context.method = "tools/call";
+  context.params = R"({"name":"deploy","arguments":{"env":"prod","n":1}})";
+  context.audience = "demo-server";
+  context.principal = R"(["client-1","https://idp.example","alice"])";
+  context.protocol_version = "2026-07-28";
+  context.bound = "alice|deploy";
+  context.now = now;
+  return context;
+}
+
+std::string ids_of(const std::vector<std::string>& lines) {
+  std::string ids;
+  for (const std::string& line : lines) ids += line.substr(0, line.find(':')) + "\n";
+  return ids;
+}
+
+TEST(Vectors, AllPassAndWhatIsStricterIsListedHere) {
+  VectorReport report;
+  try_vector_files(testdata, report);
+  EXPECT_THAT(report.differences, IsEmpty());
+  EXPECT_THAT(report.malformed, IsEmpty());
+  EXPECT_THAT(report.other_reasons, IsEmpty());
+  EXPECT_EQ(report.failed, 0U);
+  EXPECT_EQ(report.passed + report.stricter.size(), 348U);
+  EXPECT_EQ(ids_of(report.stricter),
+            "haskell-mcp-server b64-unpadded-empty\n"
+            "haskell-mcp-server b64-unpadded-3byte\n"
+            "haskell-mcp-server b64-unpadded-ascii\n"
+            "haskell-mcp-server b64-unpadded-utf8\n"
+            "haskell-mcp-server b64-unpadded-4k\n"
+            "protocol-droid mac-mixed\n"
+            "protocol-droid mac-plus-sign\n"
+            "ruby-sdk-v1 bind-target-name-as-uri\n"
+            "ruby-sdk-v1 b64-pad-right\n"
+            "ruby-sdk-v1 b64-padded-s\n"
+            "ruby-sdk-v1 b64-padded-sss\n"
+            "typescript-sdk-v1 b64-mac-std2\n"
+            "typescript-sdk-v1 b64-mac-noncanonical\n"
+            "typescript-sdk-v1 b64-mac-ws\n"
+            "typescript-sdk-v1 b64-mac-lead-ws\n"
+            "typescript-sdk-v1 trail-newline\n"
+            "typescript-sdk-v1 env-b64-body-std\n");
+}
+
+VectorReport report_of(const std::string& json) {
+  VectorReport report;
+  try_vectors("file", json, report);
+  return report;
+}
+
+std::string droid_file(const std::string& vector) {
+  return R"({"profile":"protocol-droid","vectors":[)" + vector + "]}";
+}
+const std::string droid_key =
+    R"("key_hex":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f")";
+
+TEST(Vectors, ADifferenceIsCountedAndNamed) {
+  const VectorReport report = report_of(
+      droid_file(R"({"id":"x",)" + droid_key + R"(,"token":"a.b","expect":{"ok":true,"state":"b"}})"));
+  EXPECT_EQ(report.failed, 1U);
+  EXPECT_EQ(report.passed, 0U);
+  ASSERT_EQ(report.differences.size(), 1U);
+  EXPECT_THAT(report.differences[0], HasSubstr("protocol-droid x: is refused as malformed"));
+}
+
+TEST(Vectors, RepeatsAndTokenExpressionsAreExpanded) {
+  const VectorReport report = report_of(
+      droid_file(R"({"id":"x",)" + droid_key +
+                 R"(,"token":null,"token_expr":"'a'*3 + \".\" + 2*'b'","expect":{"ok":false}},{"id":"y",)" +
+                 droid_key + R"(,"token":{"repeat":"ab","times":3},"expect":{"ok":false}})"));
+  EXPECT_EQ(report.passed, 2U);
+  EXPECT_THAT(report.malformed, IsEmpty());
+}
+
+TEST(Vectors, WhatIsNoVectorFileIsSaidAndNothingElse) {
+  for (const std::string& json :
+       {std::string("nothing"), std::string("[]"), std::string(R"({"profile":"other","vectors":[]})"),
+        std::string(R"({"profile":"protocol-droid"})"),
+        std::string(R"({"profile":"protocol-droid","vectors":{}})"), droid_file("7"),
+        droid_file(R"({"id":"x"})"), droid_file(R"({"id":"x","op":"melt"})"),
+        droid_file(R"({"id":"x","key_hex":"zz","token":"a.b","expect":{"ok":true}})"),
+        droid_file(R"({"id":"x",)" + droid_key +
+                   R"~(,"token":null,"token_expr":"open('x')","expect":{"ok":false}})~"),
+        droid_file(R"({"id":"x",)" + droid_key +
+                   R"~(,"token":{"repeat":"a","times":1e300},"expect":{"ok":false}})~"),
+        std::string(R"({"cases":[{"arguments":1}]})")}) {
+    const VectorReport report = report_of(json);
+    EXPECT_EQ(report.malformed.size(), 1U) << json;
+    EXPECT_EQ(report.passed + report.failed, 0U) << json;
+  }
+}
+
+// --- every format alike ---
+
+class EveryProfile : public ::testing::TestWithParam<std::string_view> {
+ protected:
+  std::unique_ptr<Profile> profile_ = *make_profile(GetParam(), one_key());
+  testing::SeededEntropy entropy_{20260728};
+};
+
+TEST_P(EveryProfile, OpensWhatItSealed) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 200; ++i) {
+    std::string state = "\"";  // a JSON text, a text and bytes, all at once
+    for (auto size = random() % 40; size > 0; --size) state += static_cast<char>('a' + random() % 26);
+    state += "\"";
+    auto token = profile_->seal(state, deploy(), std::nullopt, entropy_);
+    ASSERT_TRUE(token.ok());
+    auto opened = profile_->open(*token, deploy());
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(as_text(opened->state), state);
+  }
+}
+
+TEST_P(EveryProfile, RefusesEveryChangedBitEveryCutAndEveryAddition) {
+  const std::string token = *profile_->seal("\"step\"", deploy(), std::nullopt, entropy_);
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = token;
+      changed[i] = static_cast<char>(changed[i] ^ 1 << bit);
+      EXPECT_FALSE(profile_->open(changed, deploy()).ok()) << changed;
+    }
+    EXPECT_FALSE(profile_->open(token.substr(0, i), deploy()).ok());
+  }
+  for (const char* more : {"A", "=", "==", " ", "\n", ".", "AAAA"}) {
+    EXPECT_FALSE(profile_->open(token + more, deploy()).ok()) << more;
+    EXPECT_FALSE(profile_->open(more + token, deploy()).ok()) << more;
+  }
+}
+
+TEST_P(EveryProfile, RefusesTokensOfAnotherKey) {
+  const std::string token = *profile_->seal("\"step\"", deploy(), std::nullopt, entropy_);
+  EXPECT_FALSE((*make_profile(GetParam(), one_key(8)))->open(token, deploy()).ok());
+}
+
+TEST_P(EveryProfile, RefusesNoKeysAndShortOnes) {
+  EXPECT_FALSE(make_profile(GetParam(), ProfileConfig()).ok());
+  ProfileConfig short_key;
+  short_key.keys.push_back({"2026-10", Secret(Bytes(31, 7))});
+  EXPECT_FALSE(make_profile(GetParam(), std::move(short_key)).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, EveryProfile, ::testing::ValuesIn(profile_names()), [](const auto& info) {
+  std::string name(info.param);
+  std::replace_if(name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+  return name;
+});
+
+// What each binds, and the reason for the log.
+TEST(Profiles, EachBindingOfPythonIsVerifiedBothWays) {
+  const auto profile = *make_profile("python-sdk-v1", one_key());
+  testing::SeededEntropy entropy(1);
+  const auto refusal = [&](const Context& sealed_for, const Context& shown_by) {
+    const std::string token = *profile->seal("s", sealed_for, std::nullopt, entropy);
+    auto opened = profile->open(token, shown_by);
+    return opened.ok() ? std::string("opened") : std::string(to_string(opened.error().reason));
+  };
+  Context other = deploy();
+  EXPECT_EQ(refusal(deploy(), other), "opened");
+  other.method = "prompts/get";
+  EXPECT_EQ(refusal(deploy(), other), "other_method");
+  other = deploy();
+  other.params = R"({"name":"destroy","arguments":{"env":"prod","n":1}})";
+  EXPECT_EQ(refusal(deploy(), other), "other_target");
+  other.params = R"({"name":"deploy","arguments":{"env":"prod","n":1.0}})";
+  EXPECT_EQ(refusal(deploy(), other), "other_arguments");
+  other = deploy();
+  other.audience.reset();
+  EXPECT_EQ(refusal(deploy(), other), "other_audience");
+  EXPECT_EQ(refusal(other, deploy()), "other_audience");
+  other = deploy();
+  other.principal.reset();
+  EXPECT_EQ(refusal(deploy(), other), "other_principal");
+  EXPECT_EQ(refusal(other, deploy()), "other_principal");
+  other = deploy();
+  other.now += 600s;
+  EXPECT_EQ(refusal(deploy(), other), "expired");
+  other.now = deploy().now - 61s;
+  EXPECT_EQ(refusal(deploy(), other), "issued_in_future");
+}
+
+TEST(Profiles, Rs2OpensAndSealsRs1OnlyWhereItWasTold) {
+  testing::SeededEntropy entropy(1);
+  const auto old_code = *make_profile("rmcp-rs1", one_key());
+  const auto strict = *make_profile("rmcp-rs2", one_key());
+  ProfileConfig config = one_key();
+  config.rs1_fallbacks = {"2026-10"};
+  config.rs1_signing = "2026-10";
+  const auto rolling = *make_profile("rmcp-rs2", std::move(config));
+  const std::string old_token = *old_code->seal("s", deploy(), 60s, entropy);
+  EXPECT_TRUE(rolling->open(old_token, deploy()).ok());
+  EXPECT_FALSE(strict->open(old_token, deploy()).ok());
+  EXPECT_EQ(*rolling->seal("s", deploy(), 60s, entropy), old_token);
+  ProfileConfig unknown = one_key();
+  unknown.rs1_fallbacks = {"other"};
+  EXPECT_FALSE(make_profile("rmcp-rs2", std::move(unknown)).ok());
+  ProfileConfig misplaced = one_key();
+  misplaced.rs1_fallbacks = {"2026-10"};
+  EXPECT_FALSE(make_profile("rmcp-rs1", std::move(misplaced)).ok());
+}
+
+TEST(Profiles, ConduitLivesAMinuteForNobodyAndFiveForSomebody) {
+  const auto profile = *make_profile("conduit-mcp-0.11", one_key());
+  testing::SeededEntropy entropy(1);
+  const auto opens_after = [&](Context context, std::chrono::milliseconds later) {
+    const std::string token = *profile->seal("1", context, std::nullopt, entropy);
+    context.now += later;
+    return profile->open(token, context).ok();
+  };
+  Context anonymous = deploy();
+  anonymous.principal.reset();
+  EXPECT_TRUE(opens_after(anonymous, 59'999ms));
+  EXPECT_FALSE(opens_after(anonymous, 60'000ms));
+  EXPECT_TRUE(opens_after(deploy(), 299'999ms));
+  EXPECT_FALSE(opens_after(deploy(), 300'000ms));
+}
+
+// --- how the systems write numbers (each line checked against that system's documentation of its format) ---
+
+TEST(Spelling, EachSystemWritesDoublesInItsOwnWay) {
+  EXPECT_EQ(python_float(1), "1.0");
+  EXPECT_EQ(python_float(-0.0), "-0.0");
+  EXPECT_EQ(python_float(1e16), "1e+16");
+  EXPECT_EQ(python_float(9999999999999998.0), "9999999999999998.0");
+  EXPECT_EQ(python_float(0.0001), "0.0001");
+  EXPECT_EQ(python_float(0.00001), "1e-05");
+  EXPECT_EQ(python_float(1.5e-7), "1.5e-07");
+  EXPECT_EQ(python_float(1.7976931348623157e308), "1.7976931348623157e+308");
+  EXPECT_EQ(ruby_float(1e14), "100000000000000.0");
+  EXPECT_EQ(ruby_float(1e15), "1.0e+15");
+  EXPECT_EQ(ruby_float(1234567890123456.5), "1234567890123456.5");
+  EXPECT_EQ(ruby_float(0.0001), "0.0001");
+  EXPECT_EQ(ruby_float(0.00001), "1.0e-05");
+  EXPECT_EQ(ruby_float(-1.5), "-1.5");
+  EXPECT_EQ(javascript_float(1), "1");
+  EXPECT_EQ(javascript_float(-0.0), "0");
+  EXPECT_EQ(javascript_float(1e20), "100000000000000000000");
+  EXPECT_EQ(javascript_float(1e21), "1e+21");
+  EXPECT_EQ(javascript_float(0.000001), "0.000001");
+  EXPECT_EQ(javascript_float(1e-7), "1e-7");
+  EXPECT_EQ(javascript_float(123.456), "123.456");
+}
+
+TEST(Spelling, NumbersBeyondDoublesAreInfiniteOrZero) {
+  const auto number = [](std::string_view text) { return double_of(*read_text(text)); };
+  EXPECT_TRUE(std::isinf(number("1e400")));
+  EXPECT_LT(number("-1e400"), 0);
+  EXPECT_EQ(number("1e-400"), 0);
+  EXPECT_EQ(number("0.00001e-400"), 0);
+  EXPECT_TRUE(std::isinf(number("1" + std::string(400, '0') + ".0")));
+  EXPECT_EQ(number("0." + std::string(400, '0') + "1"), 0);
+  EXPECT_TRUE(std::isinf(number("1e99999999999999999999")));
+  EXPECT_EQ(number("1e-99999999999999999999"), 0);
+}
+
+TEST(Spelling, WhatOneSystemRaisesForHasNoDigest) {
+  EXPECT_FALSE(ruby_arguments_digest(R"({"n":1e400})").has_value());
+  EXPECT_FALSE(ruby_arguments_digest(R"({"s":"\ud800"})").has_value());
+  EXPECT_EQ(python_arguments_digest(R"({"n":1e400})")->canonical, R"({"n":Infinity})");
+  EXPECT_EQ(python_arguments_digest(R"({"s":"\ud800"})")->canonical, R"({"s":"\ud800"})");
+  EXPECT_FALSE(python_arguments_digest("{").has_value());
+}
+
+TEST(Spelling, ReadsNoTextDeeperThanTheLimit) {
+  EXPECT_TRUE(read_text(std::string(100, '[') + std::string(100, ']')).has_value());
+  EXPECT_FALSE(read_text(std::string(101, '[') + std::string(101, ']')).has_value());
+  EXPECT_FALSE(read_text(std::string(1'000'000, '[')).has_value());
+}
+
+TEST(Spelling, ReadsJsonAndNothingElse) {
+  for (const char* text : {"",
+                           " ",
+                           "01",
+                           "1.",
+                           ".5",
+                           "+1",
+                           "1e",
+                           "-",
+                           "nul",
+                           "[1,]",
+                           "{\"a\":1,}",
+                           "{a:1}",
+                           "\"\n\"",
+                           "\"\\x\"",
+                           "\"\\u12g4\"",
+                           "\"\xff\"",
+                           "\"\xed\xa0\x80\"",
+                           "1 2",
+                           "NaN",
+                           "\"",
+                           "[",
+                           "{\"a\"}"}) {
+    EXPECT_FALSE(read_text(text).has_value()) << text;
+  }
+  EXPECT_TRUE(read_text("NaN", NonFinite::accepted).has_value());
+}
+
+// --- a Sealer that moves from another system ---
+
+FormatOptions python_options() {
+  FormatOptions options;
+  options.config = one_key();
+  return options;
+}
+
+Binding deploy_binding() {
+  Binding binding;
+  binding.method = "tools/call";
+  binding.target = "deploy";
+  binding.params_json = deploy().params;
+  binding.audience = "demo-server";
+  binding.principal = Principal::authenticated(*deploy().principal);
+  binding.protocol_version = "2026-07-28";
+  return binding;
+}
+
+class MovingSealer : public ::testing::Test {
+ protected:
+  Sealer sealer(bool seals_foreign, FormatOptions options = python_options()) {
+    Migration migration;
+    migration.format = *make_format("python-sdk-v1", std::move(options));
+    migration.seal = seals_foreign;
+    return Sealer(codec_, Policy(), clock_, entropy_, migration);
+  }
+  std::string python_token() {
+    return *(*make_profile("python-sdk-v1", one_key()))->seal("step=2", deploy(), std::nullopt, entropy_);
+  }
+
+  ManualClock clock_{now};
+  testing::SeededEntropy entropy_{7};
+  std::shared_ptr<Codec> codec_ = std::make_shared<NativeCodec>(ephemeral_ring(entropy_), clock_, entropy_);
+};
+
+TEST_F(MovingSealer, OpensTokensOfTheOtherSystemAndItsOwn) {
+  Sealer moving = sealer(false);
+  auto theirs = moving.open_now(python_token(), deploy_binding());
+  ASSERT_TRUE(theirs.ok());
+  EXPECT_EQ(as_text(theirs->state), "step=2");
+  EXPECT_EQ(theirs->format, "python-sdk-v1");
+  const auto ours = moving.seal_now(deploy_binding(), moving.begin_flow(), Bytes(3));
+  ASSERT_TRUE(ours.ok());
+  EXPECT_TRUE(ours->starts_with("sg1."));
+  EXPECT_TRUE(moving.open_now(*ours, deploy_binding()).ok());
+}
+
+TEST_F(MovingSealer, EachForeignTokenHasItsOwnIdWhichItKeeps) {
+  Sealer moving = sealer(false);
+  const std::string token = python_token();
+  const TokenId first = moving.open_now(token, deploy_binding())->token_id;
+  EXPECT_EQ(moving.open_now(token, deploy_binding())->token_id, first);
+  EXPECT_NE(moving.open_now(python_token(), deploy_binding())->token_id, first);
+}
+
+TEST_F(MovingSealer, SealsForTheOtherSystemInAMixedFleet) {
+  Sealer moving = sealer(true);
+  const std::string state = "step=3";
+  const auto token =
+      moving.seal_now(deploy_binding(), moving.begin_flow(), Bytes(state.begin(), state.end()));
+  ASSERT_TRUE(token.ok());
+  auto opened = (*make_profile("python-sdk-v1", one_key()))->open(*token, deploy());
+  ASSERT_TRUE(opened.ok());
+  EXPECT_EQ(as_text(opened->state), state);
+}
+
+TEST_F(MovingSealer, RefusesForeignTokensForAnotherRequestOrAfterTheMove) {
+  Sealer moving = sealer(false);
+  Binding other = deploy_binding();
+  other.principal = Principal::authenticated("bob");
+  auto refused = moving.open_now(python_token(), other);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().reason, Refusal::other_principal);
+
+  FormatOptions over = python_options();
+  over.accept_until = now - 1ms;
+  Sealer moved = sealer(false, std::move(over));
+  auto late = moved.open_now(python_token(), deploy_binding());
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().reason, Refusal::key_retired);
+}
+
+TEST(Formats, OneThatBindsNothingMustBeAcceptedAsSuch) {
+  for (const char* name : {"haskell-mcp-server", "protocol-droid", "rmcp-rs1", "typescript-sdk-v1"}) {
+    FormatOptions options;
+    options.config = one_key();
+    EXPECT_FALSE(make_format(name, std::move(options)).ok()) << name;
+    FormatOptions knowing;
+    knowing.config = one_key();
+    knowing.accept_unbound = true;
+    EXPECT_TRUE(make_format(name, std::move(knowing)).ok()) << name;
+  }
+  FormatOptions bound;
+  bound.config = one_key();
+  bound.bound = [](const Binding& binding) { return binding.principal.id + "|" + binding.target; };
+  EXPECT_TRUE(make_format("rmcp-rs1", std::move(bound)).ok());
+}
+
+TEST(Formats, AKeyMayNotBeNamedAsOurOwnTokensBegin) {
+  FormatOptions options;
+  options.config = one_key(7, "sg1");
+  options.accept_unbound = true;
+  EXPECT_FALSE(make_format("haskell-mcp-server", std::move(options)).ok());
+}
+
+TEST(Formats, ATokenOverTheLimitIsTooLarge) {
+  FormatOptions options = python_options();
+  options.token_bytes_max = 100;
+  const auto format = *make_format("python-sdk-v1", std::move(options));
+  auto refused = format->open(std::string(101, 'v'), deploy_binding(), now);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().reason, Refusal::too_large);
+}
+
+TEST(Formats, UnknownNamesAreRefused) {
+  EXPECT_FALSE(make_format("python", python_options()).ok());
+  EXPECT_FALSE(make_profile("v1", one_key()).ok());
+}
+
+}  // namespace
+}  // namespace signet::token::profiles

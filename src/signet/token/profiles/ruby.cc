@@ -1,0 +1,151 @@
+// ruby-sdk-v1: "v1." base64url(iv 12 ‖ ciphertext ‖ tag 16), AES-256-GCM under the raw key, associated data "v1.".
+// Inside: {"v":1,"exp":…,"m":method,"t":target,"a":hex digest of the arguments,"aud":…,"s":state}.
+#include <cmath>
+
+#include <signet/token/profiles/parts.h>
+
+namespace signet::token::profiles {
+namespace {
+
+constexpr std::string_view prefix = "v1.";
+constexpr std::chrono::seconds default_lifetime{300};
+
+// Whether the original's decoder takes it: the + and / of the other alphabet, and correct padding.
+bool original_takes(std::string_view text) {
+  std::string bare(text);
+  for (char& c : bare) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  const std::size_t end = bare.find('=');
+  if (end != std::string::npos &&
+      (bare.size() % 4 != 0 || bare.find_first_not_of('=', end) != std::string::npos)) {
+    return false;
+  }
+  return decode_base64url(std::string_view(bare).substr(0, end)).has_value();
+}
+
+// The target as the specification has it. The original takes `name` before `uri` for every method.
+std::string target_of(const Context& context, const Text& params) {
+  return string_param(params, context.method == "resources/read" ? "uri" : "name");
+}
+
+std::string original_target_of(const Text& params) {
+  const Text* name = params.find("name");
+  const bool has_name = name != nullptr && !name->is(Text::Kind::null);
+  return string_param(params, has_name ? "name" : "uri");
+}
+
+std::optional<ArgumentsDigest> digest_of(const Text* arguments) {
+  const bool absent = arguments == nullptr || arguments->is(Text::Kind::null);
+  const bool falsy = absent || (arguments->is(Text::Kind::boolean) && arguments->value == "false");
+  std::optional<std::string> canonical = falsy ? "{}" : ruby_json(*arguments, Sort::members);
+  if (!canonical) return std::nullopt;
+  std::string digest = hex(sha256(as_bytes(*canonical)));
+  return ArgumentsDigest{std::move(*canonical), std::move(digest)};
+}
+
+bool is_string(const Text& claims, std::string_view name, std::string_view expected) {
+  const std::string* value = claims.find_string(name);
+  return value != nullptr && *value == expected;
+}
+
+class Ruby final : public Profile {
+ public:
+  explicit Ruby(Secret key) : key_(std::move(key)) {}
+  std::string_view name() const override { return "ruby-sdk-v1"; }
+
+  Result<ProfileOpened, ProfileRefused> open(std::string_view token, const Context& context) const override {
+    if (!token.starts_with(prefix)) return refuse(Refusal::malformed);
+    const std::string_view text = token.substr(prefix.size());
+    const std::optional<Bytes> blob = decode_base64url(text);
+    if (!blob)
+      return refuse(Refusal::malformed, {}, original_takes(text) ? one_spelling : std::string_view());
+    if (blob->size() < nonce_bytes + tag_bytes) return refuse(Refusal::malformed);
+    const ByteView sealed(*blob);
+    const std::optional<Bytes> json =
+        decrypt(Cipher::aes_256_gcm, {key_.expose(), sealed.first(nonce_bytes), as_bytes(prefix)},
+                sealed.subspan(nonce_bytes, sealed.size() - nonce_bytes - tag_bytes), sealed.last(tag_bytes));
+    if (!json) return refuse(Refusal::not_authentic);
+    const std::optional<Text> claims = read_text(as_text(*json));
+    if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed);
+    return verify(*claims, context);
+  }
+
+  Result<std::string> seal(std::string_view state, const Context& context,
+                           std::optional<std::chrono::microseconds> lifetime,
+                           Entropy& entropy) const override {
+    const std::chrono::microseconds life = lifetime.value_or(default_lifetime);
+    if (life % std::chrono::seconds(1) != std::chrono::microseconds(0)) {
+      return failure("A lifetime in parts of a second makes tokens that this format never accepts.");
+    }
+    const std::optional<Text> params = read_params(context);
+    const auto digest = params ? digest_of(params->find("arguments")) : std::nullopt;
+    if (!digest) return failure("The arguments have no digest in this format.");
+    if (!is_plain_utf8(state)) return failure("The state must be UTF-8 text for this format.");
+    const auto text = [](std::string_view value) { return python_string(value, Ascii::no); };
+    std::string json = R"({"v":1,"exp":)" + std::to_string(whole_seconds(context.now + life));
+    json += R"(,"m":)" + text(context.method) + R"(,"t":)" + text(target_of(context, *params));
+    json += R"(,"a":)" + text(digest->digest);
+    if (context.audience) json += R"(,"aud":)" + text(*context.audience);
+    json += R"(,"s":)" + text(state) + '}';
+    Bytes sealed(nonce_bytes);
+    entropy.fill(sealed);
+    const Bytes secret =
+        encrypt(Cipher::aes_256_gcm, {key_.expose(), sealed, as_bytes(prefix)}, as_bytes(json));
+    sealed.insert(sealed.end(), secret.begin(), secret.end());
+    return std::string(prefix) + encode_base64url(sealed);
+  }
+
+ private:
+  static Result<ProfileOpened, ProfileRefused> verify(const Text& claims, const Context& context) {
+    if (!is_one(claims.find("v"))) return refuse(Refusal::malformed);
+    const Text* expiry = claims.find("exp");
+    const bool counts = expiry != nullptr && is_integer(*expiry);
+    if (!counts || !(static_cast<double>(whole_seconds(context.now)) <= double_of(*expiry))) {
+      return refuse(Refusal::expired);
+    }
+    if (!is_string(claims, "m", context.method)) return refuse(Refusal::other_method);
+    const std::optional<Text> params = read_params(context);
+    if (!params) return refuse(Refusal::other_target);
+    const std::string target = target_of(context, *params);
+    if (!is_string(claims, "t", target)) {
+      const std::string theirs = original_target_of(*params);
+      const bool they_would = target != theirs && is_string(claims, "t", theirs);
+      return refuse(
+          Refusal::other_target, {},
+          they_would
+              ? "the target is the method's own field: a name must not stand in for the uri that is read"
+              : std::string_view());
+    }
+    const auto digest = digest_of(params->find("arguments"));
+    if (!digest || !is_string(claims, "a", digest->digest)) return refuse(Refusal::other_arguments);
+    const Text* audience = claims.find("aud");
+    const bool has_audience = audience != nullptr && !audience->is(Text::Kind::null);
+    if (has_audience != context.audience.has_value() ||
+        (has_audience && !is_string(claims, "aud", *context.audience))) {
+      return refuse(Refusal::other_audience);
+    }
+    const std::string* state = claims.find_string("s");
+    if (state == nullptr) return refuse(Refusal::malformed);
+    ProfileOpened opened;
+    opened.state = bytes_of(*state);
+    opened.expires_at = instant_of(double_of(*expiry));
+    return opened;
+  }
+
+  Secret key_;
+};
+
+}  // namespace
+
+std::optional<ArgumentsDigest> ruby_arguments_digest(std::string_view arguments) {
+  if (arguments.empty()) return digest_of(nullptr);
+  const std::optional<Text> read = read_text(arguments, NonFinite::accepted);
+  return read ? digest_of(&*read) : std::nullopt;
+}
+
+Made make_ruby(ProfileConfig config) {
+  auto key = single_key(config, cipher_key_bytes, cipher_key_bytes);
+  if (!key) return failure(std::move(key.error()));
+  return std::unique_ptr<Profile>(std::make_unique<Ruby>(std::move(*key)));
+}
+
+}  // namespace signet::token::profiles
