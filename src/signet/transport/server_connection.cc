@@ -169,8 +169,11 @@ class Connection final : public ServerConnection, public std::enable_shared_from
 
   void read() {
     if (reading_ || ended_ || phase_ == Phase::closed) return;
-    if (phase_ == Phase::serving && buffer_.size() >= pipeline_bytes_max) return;
+    if (phase_ == Phase::serving && unread().size() >= pipeline_bytes_max) return;
     reading_ = true;
+    // Only here: while a read is under way, its bytes land where `prepare` said, and the buffer must not move.
+    buffer_.consume(parsed_);
+    parsed_ = 0;
     stream_.async_read_some(buffer_.prepare(read_bytes),
                             [self = self()](error_code error, std::size_t count) {
                               self->reading_ = false;
@@ -195,9 +198,12 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     closing_ = true;
   }
 
+  // What has arrived and was not parsed yet.
+  asio::const_buffer unread() const { return buffer_.cdata() + parsed_; }
+
   void throw_away() {
-    lingered_ += buffer_.size();
-    buffer_.consume(buffer_.size());
+    lingered_ += unread().size();
+    parsed_ = buffer_.size();
     if (lingered_ > linger_bytes_max) return close_now();
     read();
   }
@@ -205,7 +211,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   // Takes as many requests from the buffer as can be answered at once.
   void advance() {
     in_advance_ = true;
-    while (answer_ == nullptr && !final_ && phase_ != Phase::closed && buffer_.size() != 0) {
+    while (answer_ == nullptr && !final_ && phase_ != Phase::closed && unread().size() != 0) {
       if (!parse()) break;
       dispatch();
     }
@@ -226,10 +232,9 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   bool parse() {
     if (!parser_) begin_request();
     while (!parser_->is_done()) {
-      if (buffer_.size() == 0) return false;
+      if (unread().size() == 0) return false;
       error_code error;
-      const std::size_t used = parser_->put(buffer_.cdata(), error);
-      buffer_.consume(used);
+      parsed_ += parser_->put(unread(), error);
       if (parser_->is_header_done() && !header_checked_) {
         header_checked_ = true;
         if (!admit_header()) return false;
@@ -443,6 +448,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   std::string peer_address_;
 
   boost::beast::flat_buffer buffer_;
+  std::size_t parsed_ = 0;  // of its bytes
   std::optional<Parser> parser_;
   std::shared_ptr<Answer> answer_;
   std::string out_;
