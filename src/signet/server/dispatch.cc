@@ -22,13 +22,16 @@ constexpr std::size_t completions_max = 100;  // schema, CompleteResult
 
 std::shared_ptr<token::Codec> codec_of(const ServerOptions::Settings& settings) {
   if (settings.codec != nullptr) return settings.codec;
-  if (settings.log) {
-    settings.log(
-        LogLevel::info, "ephemeral_key",
-        {{"hint", "request states open on this process only, until it ends; give the server a key ring"}});
+  std::shared_ptr<token::RingSource> ring = settings.ring;
+  if (ring == nullptr) {
+    ring = token::ephemeral_ring(*settings.entropy);
+    if (settings.log) {
+      settings.log(
+          LogLevel::info, "ephemeral_key",
+          {{"hint", "request states open on this process only, until it ends; give the server a key ring"}});
+    }
   }
-  return std::make_shared<token::NativeCodec>(token::ephemeral_ring(*settings.entropy), *settings.clock,
-                                              *settings.entropy);
+  return std::make_shared<token::NativeCodec>(std::move(ring), *settings.clock, *settings.entropy);
 }
 
 Fault at_dispatch(int code, std::string sentence) {

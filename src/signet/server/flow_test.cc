@@ -4,7 +4,7 @@
 #include <signet/protocol/errors.h>
 #include <signet/server/server.h>
 #include <signet/server/test_support.h>
-#include <signet/token/codec.h>
+#include <signet/token/key_ring.h>
 #include <signet/token/key_ring.h>
 
 #include <gtest/gtest.h>
@@ -173,7 +173,7 @@ struct Instance {
   explicit Instance(std::shared_ptr<token::RingSource> ring, ServerOptions options = ServerOptions())
       : server(ServerInfo("flows", "1"),
                options.clock(clock)
-                   .codec(std::make_shared<token::NativeCodec>(std::move(ring), clock, system_entropy()))
+                   .ring(std::move(ring))
                    .log([this](LogLevel, std::string_view event, std::initializer_list<LogField> fields) {
                      const std::lock_guard lock(logged.mutex);
                      logged.lines.append(event);

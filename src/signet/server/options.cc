@@ -37,6 +37,11 @@ ServerInfo& ServerInfo::icon(const Icon& icon) {
   return *this;
 }
 
+ServerOptions& ServerOptions::ring(std::shared_ptr<token::RingSource> ring) {
+  settings_.ring = std::move(ring);
+  return *this;
+}
+
 ServerOptions& ServerOptions::codec(std::shared_ptr<token::Codec> codec) {
   settings_.codec = std::move(codec);
   return *this;

@@ -19,6 +19,10 @@
 #include <signet/token/redemption.h>
 #include <signet/token/sealer.h>
 
+namespace signet::token {
+class RingSource;  // token/key_ring.h
+}
+
 namespace signet {
 
 using token::Redemption;
@@ -44,6 +48,7 @@ class ServerInfo {
 class ServerOptions {
  public:
   struct Settings {
+    std::shared_ptr<token::RingSource> ring;
     std::shared_ptr<token::Codec> codec;
     token::Policy policy;
     token::Migration migration;
@@ -66,8 +71,10 @@ class ServerOptions {
 
   ServerOptions() = default;
 
-  // What seals the request states: token/codec.h; the native one holds the key ring. Default: a ring of one random
-  // key, which no other process and no restart can open.
+  // The keys that seal the request states: keys/ring_file.h, token/key_ring.h. Instances with the same ring finish what
+  // another one asked. Default: a ring of one random key, which no other process and no restart can open.
+  ServerOptions& ring(std::shared_ptr<token::RingSource> ring);
+  // Another way to seal them than the native one (token/codec.h); goes before a ring.
   ServerOptions& codec(std::shared_ptr<token::Codec> codec);
   // Lives and sizes of states, and how many rounds a flow may have.
   ServerOptions& policy(token::Policy policy);
