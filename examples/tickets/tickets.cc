@@ -1,0 +1,55 @@
+// Resolves tickets. How, the person says; and which ticket is the original, only where it matters.
+//   tickets [--http --port N] [--ring FILE]      with the same ring, any process finishes what another one asked
+#include <signet/keys/ring_file.h>
+#include <signet/signet.h>
+#include <signet/transport/http_server.h>
+#include <signet/transport/stdio_server.h>
+#include <unistd.h>
+
+#include <iostream>
+
+struct Ticket {
+  int ticket;
+};
+
+signet::Task<signet::ToolResult> resolve(signet::Call& call, Ticket input) {
+  const std::string name = "Ticket " + std::to_string(input.ticket);
+  const int asked_by = co_await call.step("asked_by", getpid);
+
+  auto how = signet::form("How was it resolved?")
+                 .choice("resolution", {"Fixed", "Won't fix", "Duplicate", "By design"});
+  signet::ElicitResult answer = co_await call.elicit("resolution", how);
+  if (!answer.accepted()) co_return signet::text(name + " stays open.");
+
+  std::string resolution = answer.string("resolution");
+  if (resolution == "Duplicate") {
+    auto which = signet::form("Which ticket is the original?").integer("original");
+    signet::ElicitResult original = co_await call.elicit("original", which);
+    if (!original.accepted()) co_return signet::text(name + " stays open.");
+    resolution += " of ticket " + std::to_string(original.integer("original"));
+  }
+  co_return signet::text(name + ": " + resolution + ". Asked by process " + std::to_string(asked_by) +
+                         ", finished by process " + std::to_string(getpid()) + ".");
+}
+
+int main(int argc, char** argv) {
+  signet::ServerOptions options;
+  signet::HttpOptions http;
+  bool over_http = false;
+  options.log(http.log = signet::log_to_stderr());
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--http") over_http = true;
+    if (argument == "--port" && i + 1 < argc) http.port = static_cast<std::uint16_t>(std::stoi(argv[++i]));
+    if (argument == "--ring" && i + 1 < argc) {
+      auto ring = signet::keys::FileRing::open(argv[++i], http.log);
+      if (!ring.ok()) return std::cerr << ring.error().message << "\n", 1;
+      options.ring(*ring);
+    }
+  }
+  signet::Server server(signet::ServerInfo("tickets", "1.0"), options);
+  server.tool("resolve_ticket", "Resolves a ticket.", resolve);
+  const auto served = over_http ? signet::serve_http(server, http) : signet::serve_stdio(server);
+  if (!served.ok()) return std::cerr << served.error().message << "\n", 1;
+  return 0;
+}
