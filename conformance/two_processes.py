@@ -36,8 +36,8 @@ def flipped(state, place):
     return state[:place] + other + state[place + 1:]
 
 
-def make_ring(programs, path):
-    subprocess.run([programs + "/signet", "keys", "generate", "--file", path], check=True, stdout=subprocess.DEVNULL)
+def make_ring(programs, path, key_id):
+    subprocess.run([programs + "/signet", "keys", "generate", path, "--id", key_id], check=True, stdout=subprocess.DEVNULL)
     return ["--ring", path]
 
 
@@ -46,9 +46,11 @@ def main():
     fixture = [programs + "/fixture_server"]
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
-        ring = make_ring(programs, folder + "/ring.json")
-        other_ring = make_ring(programs, folder + "/other.json")
-        with HttpServer(fixture + ring) as a, HttpServer(fixture + ring) as b, HttpServer(fixture + other_ring) as c:
+        ring = make_ring(programs, folder + "/ring.json", "first")
+        other_ring = make_ring(programs, folder + "/other.json", "second")
+        namesake = make_ring(programs, folder + "/namesake.json", "first")
+        with HttpServer(fixture + ring) as a, HttpServer(fixture + ring) as b, HttpServer(fixture + other_ring) as c, \
+                HttpServer(fixture + namesake) as d:
             state = ask(a)
             report.check("the other process finishes it", text(finish(b, state)) == DONE, finish(b, state))
             report.check("the first process does too", text(finish(a, state)) == DONE)
@@ -56,6 +58,7 @@ def main():
 
             refusals = [
                 ("another ring", c, "unknown_key", finish(c, state)),
+                ("another ring with a key of the same name", d, "not_authentic", finish(d, state)),
                 ("another argument", b, "other_arguments", finish(b, state, arguments={"order": "2"})),
                 ("another tool", b, "other_target", finish(b, state, tool="structured_ask")),
                 ("a flipped bit at the end", b, "not_authentic", finish(b, flipped(state, -5))),
@@ -69,7 +72,7 @@ def main():
                 time.sleep(0.05)
                 report.check(name + " is explained to the operator", reason is None or reason in server.log_text(),
                              server.log_text()[-600:])
-            for server in (a, b, c):
+            for server in (a, b, c, d):
                 for secret in (state[20:60], "Secret-Answer", "private-argument"):
                     report.check("the log keeps secrets", secret not in server.log_text(), secret)
 

@@ -42,6 +42,8 @@ def last_message(content_type, body):
     if content_type.startswith("text/event-stream"):
         data = [line[5:] for line in text.splitlines() if line.startswith("data:") and line[5:].strip()]
         text = data[-1] if data else ""
+    elif not content_type.startswith("application/json"):
+        return None
     return json.loads(text) if text.strip() else None
 
 

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Attacks on an HTTP server, one after another: none of them stops it, makes it grow without bound, or keeps others from
+being served. doc/attacks.md has the table. Usage: abuse.py DIR_OF_PROGRAMS"""
+import json
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from wire import HttpServer, Report, headers_of, last_message, message
+
+ECHO = message("tools/call", {"name": "echo", "arguments": {"text": "x"}})
+RSS_MAX = 256 << 20  # bytes; far above what the server needs, far below what unbounded queues would take
+
+
+def head_of(request, port, **more):
+    """The header block of a POST, without its end."""
+    lines = ["POST /mcp HTTP/1.1", "Host: 127.0.0.1:%d" % port]
+    return "\r\n".join(lines + ["%s: %s" % header for header in dict(headers_of(request), **more).items()])
+
+
+def whole(request, port):
+    body = json.dumps(request).encode()
+    return ("%s\r\nContent-Length: %d\r\n\r\n" % (head_of(request, port), len(body))).encode() + body
+
+
+def connect(port):
+    return socket.create_connection(("127.0.0.1", port), 10)
+
+
+def rss(server):
+    with open("/proc/%d/status" % server.process.pid, encoding="ascii") as status:
+        line = next(line for line in status if line.startswith("VmRSS"))
+    return int(line.split()[1]) * 1024
+
+
+def read_answer(connection):
+    """(status, message) of one response with a Content-Length."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = connection.recv(65536)
+        if not piece:
+            return None, None
+        data += piece
+    head, body = data.split(b"\r\n\r\n", 1)
+    fields = {name.strip().lower(): value.strip() for name, value in
+              (line.split(":", 1) for line in head.decode("latin-1").split("\r\n")[1:])}
+    while len(body) < int(fields.get("content-length", 0)):
+        body += connection.recv(65536)
+    return int(head.split()[1]), last_message(fields.get("content-type", ""), body)
+
+
+def text(answer):
+    return ((answer or {}).get("result") or {}).get("content", [{}])[0].get("text")
+
+
+def idle_connections(server, report):
+    """Ten thousand connections that say nothing: who was connected before is served, and so is everybody afterwards."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = min(hard, 10500)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    held = []
+    with connect(server.port) as early:
+        early.sendall(whole(ECHO, server.port))
+        report.check("a connection before the flood", text(read_answer(early)[1]) == "echo:x")
+        try:
+            for _ in range(wanted - 300):
+                held.append(connect(server.port))
+        except OSError:
+            pass  # refused: that is an answer, too
+        early.sendall(whole(ECHO, server.port))
+        report.check("it is served during %d idle connections" % len(held), text(read_answer(early)[1]) == "echo:x")
+    grown = rss(server)
+    report.check("idle connections cost little", grown < RSS_MAX, grown)
+    for connection in held:
+        connection.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    report.check("others are served after the flood", eventually(server.serves))
+
+
+def eventually(holds, seconds=20):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if holds():
+                return True
+        except OSError:
+            pass
+        time.sleep(0.05)
+    return False
+
+
+def slow_bodies(server, report):
+    """Two hundred requests whose bodies come a byte at a time."""
+    body = json.dumps(ECHO).encode()
+    drips = [connect(server.port) for _ in range(200)]
+    for drip in drips:
+        drip.sendall(("%s\r\nContent-Length: %d\r\n\r\n" % (head_of(ECHO, server.port), len(body))).encode())
+    for place in range(20):
+        for drip in drips:
+            drip.sendall(body[place:place + 1])
+        report.check("served beside slow bodies", server.serves())
+    drips[0].sendall(body[20:])
+    report.check("a slow body is a body all the same", text(read_answer(drips[0])[1]) == "echo:x")
+    for drip in drips:
+        drip.close()
+
+
+def smuggling(server, report):
+    """A request inside what another server in front might have taken for a body: refused, and the connection closed."""
+    inner = whole(dict(ECHO, id="smuggled"), server.port)
+    head = head_of(ECHO, server.port)
+    chunked = b"0\r\n\r\n" + inner
+    attempts = {
+        "length and chunks": head + "\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "two lengths": head + "\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        "a length list": head + "\r\nContent-Length: 5, 5\r\n\r\n",
+        "a signed length": head + "\r\nContent-Length: +5\r\n\r\n",
+        "an unknown encoding": head + "\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "chunked, but not last": head + "\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
+        "a space before the colon": head + "\r\nTransfer-Encoding : chunked\r\n\r\n",
+        "a folded line": head + "\r\nTransfer-Encoding:\r\n chunked\r\n\r\n",
+        "no host": head.replace("Host: 127.0.0.1:%d\r\n" % server.port, "") + "\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "two hosts": head + "\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "a bare line feed": head.replace("\r\n", "\n") + "\nContent-Length: 5\n\n",
+    }
+    for name, start in attempts.items():
+        answer = server.raw(start.encode() + chunked, seconds=3)
+        status = answer.split(b" ")[1:2]
+        refused = answer == b"" or (status and status[0] in (b"400", b"403", b"411", b"501"))
+        report.check("smuggling: " + name, refused and b"smuggled" not in answer, answer[:300])
+    report.check("serves after smuggling", server.serves())
+
+
+def foreign_pages(server, report):
+    for name, headers in {"a foreign Origin": {"Origin": "https://evil.example.com"},
+                          "a foreign Host": {"Host": "evil.example.com"},
+                          "a Host that begins like ours": {"Host": "127.0.0.1.evil.example.com"},
+                          "a null Origin": {"Origin": "null"}}.items():
+        status, _ = server.call("server/discover", **headers)
+        report.check(name, status == 403, status)
+
+
+def id_collisions(server, report):
+    """Fifty requests at once, all with the same id, each with its own answer."""
+    answers = [None] * 50
+
+    def call(place):
+        request = message("tools/call", {"name": "echo", "arguments": {"text": "t%d" % place}})
+        answers[place] = text(server.post(json.dumps(request).encode(), headers_of(request))[1])
+
+    threads = [threading.Thread(target=call, args=(place,)) for place in range(50)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    report.check("equal ids do not mix answers", answers == ["echo:t%d" % place for place in range(50)], answers)
+
+
+def subscription_flood(server, report):
+    """More streams than are allowed: the ones above are refused, the ones below and all calls go on."""
+    listen = message("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    streams = []
+    for _ in range(900):
+        stream = connect(server.port)
+        stream.sendall(whole(listen, server.port))
+        streams.append(stream)
+    first = streams[0].recv(65536)
+    report.check("a stream is acknowledged", b"subscriptions/acknowledged" in first, first[:300])
+    report.check("calls are served beside 900 streams", server.serves())
+    server.call("tools/call", {"name": "bump", "arguments": {}})
+    streams[0].settimeout(10)
+    seen = first
+    while b"tools/list_changed" not in seen:
+        piece = streams[0].recv(65536)
+        if not piece:
+            break
+        seen += piece
+    report.check("and news still reach them", b"tools/list_changed" in seen, seen[-300:])
+    report.check("streams cost little", rss(server) < RSS_MAX, rss(server))
+    for stream in streams:
+        stream.close()
+    report.check("serves after the flood", eventually(server.serves))
+
+
+def blocking_handlers(server, report):
+    """24 tools that sleep: a fast one is answered while they do."""
+    done = []
+
+    def sleep():
+        server.call("tools/call", {"name": "slow", "arguments": {"ms": 300}})
+        done.append(1)
+
+    threads = [threading.Thread(target=sleep) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    fast = 0
+    while len(done) < 24 and any(thread.is_alive() for thread in threads):
+        fast += text(server.call("tools/call", {"name": "echo", "arguments": {"text": "x"}})[1]) == "echo:x"
+    for thread in threads:
+        thread.join()
+    report.check("blocking tools hold up nobody", fast > 0 and len(done) == 24, (fast, len(done)))
+
+
+def reader_that_does_not_read(server, report):
+    """Asks for ever and reads nothing: it is cut off or not read any more, and nothing piles up."""
+    with connect(server.port) as deaf:
+        deaf.settimeout(2)
+        one = whole(message("tools/call", {"name": "echo", "arguments": {"text": "y" * 60000}}), server.port)
+        sent = 0
+        try:
+            while sent < 512 << 20:
+                deaf.sendall(one)
+                sent += len(one)
+        except OSError:
+            pass
+        report.check("a reader that does not read fills no memory", rss(server) < RSS_MAX, (sent, rss(server)))
+    report.check("serves after it", server.serves())
+
+
+def killed_in_mid_flow(programs, report):
+    """kill -9 between two rounds: the process that is started next finishes what the dead one asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([programs + "/signet", "keys", "generate", folder + "/ring.json"], check=True,
+                       stdout=subprocess.DEVNULL)
+        command = [programs + "/fixture_server", "--ring", folder + "/ring.json"]
+        call = {"name": "transfer", "arguments": {"amount": 5, "to": "bo"}}
+        with HttpServer(command) as doomed:
+            _, asked = doomed.call("tools/call", call)
+            doomed.process.send_signal(signal.SIGKILL)
+            doomed.process.wait()
+        answered = dict(call, requestState=asked["result"]["requestState"],
+                        inputResponses={"confirm": {"action": "accept", "content": {"ok": True}}})
+        with HttpServer(command) as next_one:
+            _, finished = next_one.call("tools/call", answered)
+        report.check("a restart in mid-flow", text(finished) == "transferred 5 to bo", finished)
+
+
+def main():
+    programs = sys.argv[1]
+    report = Report()
+    with HttpServer([programs + "/fixture_server"]) as server:
+        for attack in (foreign_pages, smuggling, id_collisions, blocking_handlers, slow_bodies, subscription_flood,
+                       reader_that_does_not_read, idle_connections):
+            attack(server, report)
+            report.check("alive after " + attack.__name__, server.process.poll() is None, server.log_text()[-500:])
+    report.check("ends when asked to", server.process.returncode == 0, server.process.returncode)
+    killed_in_mid_flow(programs, report)
+    return report.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
