@@ -535,15 +535,24 @@ TEST(Flow, TellsTheOperatorOfMistakesAndTheClientNothing) {
   EXPECT_NE(a.logged.lines.find("with the key 'large'"), std::string::npos) << a.logged.lines;
 }
 
+Task<ToolResult> wait_then_ask(Call& call, OneShot<int> event) {
+  const Guard guard;
+  const int value = co_await event;
+  Elicited<Name> who = co_await call.elicit<Name>("user_name", "Who?");
+  co_return text(who->name + std::to_string(value));
+}
+
+Task<ToolResult> wait_for(OneShot<int> event) {
+  const Guard guard;
+  const int value = co_await event;
+  co_return text(std::to_string(value));
+}
+
 TEST(Flow, LeavesNothingBehindWhenTheClientGoesAway) {
   Server server(ServerInfo("s", "1"));
   OneShot<int> event;
-  server.tool("waits", "Waits for an event, then asks.", [event](Call& call) -> Task<ToolResult> {
-    const Guard guard;
-    const int value = co_await event;
-    Elicited<Name> who = co_await call.elicit<Name>("user_name", "Who?");
-    co_return text(who->name + std::to_string(value));
-  });
+  server.tool("waits", "Waits for an event, then asks.",
+              [event](Call& call) { return wait_then_ask(call, event); });
   testing::ManualExecutor executor;
   const long frames = detail::frames_alive();
   {
@@ -567,12 +576,7 @@ TEST(Flow, StopsAHandlerAtItsTimeLimit) {
   Server server(ServerInfo("s", "1"));
   OneShot<int> never;
   server.tool(
-      "slow", "Never ends.",
-      [never](Call&) -> Task<ToolResult> {
-        const Guard guard;
-        const int value = co_await never;
-        co_return text(std::to_string(value));
-      },
+      "slow", "Never ends.", [never](Call&) { return wait_for(never); },
       ToolOptions().time_limit(std::chrono::seconds(2)));
   testing::ManualExecutor executor;
   testing::Exchanged slow(server, executor, Request(1, "tools/call", modern(call_params("slow"))));

@@ -37,7 +37,11 @@ using Completion = std::function<std::vector<std::string>(const CompletionReques
 // Handlers are functions or lambdas (no templates) of (Call&, Input), (Call&), (Input) or nothing. One that returns
 // a Task is a coroutine: it runs on the executor of the call and may ask the person (server/call.h). Any other is a
 // plain function, takes PlainCall& if it takes a call, and runs on a thread of the server's own, so it may block.
-// A handler is kept as long as the server; calls of it overlap.
+// A handler is kept as long as the server; calls of it overlap. What a coroutine needs besides its call and input it
+// takes as parameters, through a lambda that is none itself:
+//
+//   server.tool("resolve", "Resolves a ticket.",
+//               [&db](signet::Call& call, ResolveArgs args) { return resolve(db, call, std::move(args)); });
 //
 // A mistake in what is registered (a name twice, a schema that does not compile, `once` without a store) throws
 // std::invalid_argument, so that it is found when the program starts.

@@ -1,0 +1,160 @@
+#include <signet/server/server.h>
+
+#include <signet/base/one_shot.h>
+#include <signet/protocol/errors.h>
+#include <signet/server/test_support.h>
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace signet {
+namespace {
+
+using testing::ask;
+using testing::at;
+using testing::call_params;
+using testing::Exchanged;
+using testing::ManualExecutor;
+using testing::modern;
+using testing::parsed;
+using testing::show;
+using testing::text_of;
+using token::Claim;
+using token::ClaimOutcome;
+
+// One process's memory, without a limit: what a store promises, in a few lines.
+class TestStore final : public token::RedemptionStore {
+ public:
+  bool broken = false;
+
+  Task<Result<ClaimOutcome>> claim(Claim claim, Executor& /*executor*/) override {
+    if (broken) co_return failure("the store is away");
+    const auto [kept, is_new] = kept_.try_emplace(claim.token, Kept{claim.answers, std::nullopt});
+    if (is_new) co_return ClaimOutcome::won;
+    if (!claim.keep_reply || kept->second.answers != claim.answers) co_return ClaimOutcome::lost;
+    co_return kept->second.reply ? ClaimOutcome::finished : ClaimOutcome::pending;
+  }
+  Task<Result<void>> finish(Claim claim, std::string reply, Executor& /*executor*/) override {
+    kept_.at(claim.token).reply = std::move(reply);
+    co_return Result<void>();
+  }
+  Task<Result<void>> abandon(Claim claim, Executor& /*executor*/) override {
+    kept_.erase(claim.token);
+    co_return Result<void>();
+  }
+  Task<Result<std::optional<std::string>>> reply(Claim claim, Executor& /*executor*/) override {
+    co_return kept_.at(claim.token).reply;
+  }
+
+ private:
+  struct Kept {
+    Digest answers;
+    std::optional<std::string> reply;
+  };
+  std::map<token::TokenId, Kept> kept_;
+};
+
+struct Sure {
+  bool ok;
+};
+
+Task<ToolResult> act(Call& call, int* effects) {
+  Elicited<Sure> sure = co_await call.elicit<Sure>("sure", "Sure?");
+  Elicited<Sure> really = co_await call.elicit<Sure>("really", "Really?");
+  co_return text("effect " + std::to_string(++*effects) + (sure->ok && really->ok ? "" : " not"));
+}
+
+Task<ToolResult> act_late(Call& call, int* effects, OneShot<int> event) {
+  Elicited<Sure> sure = co_await call.elicit<Sure>("sure", "Sure?");
+  const int value = co_await event;
+  co_return text("effect " + std::to_string(*effects += value) + (sure->ok ? "" : " not"));
+}
+
+class RedemptionTest : public ::testing::Test {
+ protected:
+  RedemptionTest() {
+    for (const auto& [name, redemption] :
+         {std::pair("many", Redemption::many), std::pair("once", Redemption::once),
+          std::pair("reply", Redemption::once_with_reply)}) {
+      server_.tool(
+          name, "Acts.", [this](Call& call) { return act(call, &effects_); },
+          ToolOptions().redemption(redemption));
+    }
+  }
+  Reply call(const Json& params) { return ask(server_, "tools/call", modern(params)); }
+  static Json retry(Json params, const Reply& asked, std::string_view responses) {
+    params.set("requestState", at(asked, {"requestState"}));
+    params.set("inputResponses", parsed(responses));
+    return params;
+  }
+  static bool refused(const Reply& reply) {
+    return !reply.ok() && reply.error().message == "Invalid or expired requestState";
+  }
+  Json first(const char* tool) { return retry(call_params(tool), call(call_params(tool)), sure_); }
+  Json second(const char* tool, const Json& answered) {
+    return retry(call_params(tool), call(answered), really_);
+  }
+
+  static constexpr std::string_view sure_ = R"({"sure":{"action":"accept","content":{"ok":true}}})";
+  static constexpr std::string_view really_ = R"({"really":{"action":"accept","content":{"ok":true}}})";
+  int effects_ = 0;
+  std::shared_ptr<TestStore> store_ = std::make_shared<TestStore>();
+  Server server_{ServerInfo("s", "1"), ServerOptions().redemption_store(store_)};
+};
+
+TEST_F(RedemptionTest, ManyMayBeRepeated) {
+  const Json last = second("many", first("many"));
+  EXPECT_EQ(text_of(call(last)), "effect 1");
+  EXPECT_EQ(text_of(call(last)), "effect 2");
+}
+
+TEST_F(RedemptionTest, OnceIsOnceInEveryRound) {
+  const Json one = first("once");
+  const Json last = second("once", one);
+  EXPECT_TRUE(refused(call(one)));  // no fork from an earlier round
+  EXPECT_EQ(text_of(call(last)), "effect 1");
+  EXPECT_TRUE(refused(call(last)));
+  EXPECT_EQ(effects_, 1);
+}
+
+TEST_F(RedemptionTest, OnceWithReplyRepeatsTheReplyToTheSameAnswersOnly) {
+  const Json one = first("reply");
+  const Json last = second("reply", one);
+  EXPECT_EQ(at(call(one), {"requestState"}), *last.find("requestState"));  // the interim reply too
+  EXPECT_EQ(text_of(call(last)), "effect 1");
+  EXPECT_EQ(text_of(call(last)), "effect 1");
+  Json otherwise = last;
+  otherwise.set("inputResponses", parsed(R"({"really":{"action":"decline"}})"));
+  EXPECT_TRUE(refused(call(otherwise)));
+  EXPECT_EQ(effects_, 1);
+}
+
+TEST_F(RedemptionTest, FailsClosedWithoutItsStore) {
+  const Json last = second("once", first("once"));
+  store_->broken = true;
+  EXPECT_EQ(call(last).error().code, protocol::internal_error);
+  EXPECT_EQ(effects_, 0);
+}
+
+TEST_F(RedemptionTest, MakesASecondRetryWaitForTheFirst) {
+  OneShot<int> event;
+  server_.tool(
+      "waits", "Acts late.", [this, event](Call& call) { return act_late(call, &effects_, event); },
+      ToolOptions().redemption(Redemption::once_with_reply));
+  const Json answered = first("waits");
+  ManualExecutor executor;
+  Exchanged one(server_, executor, Request(1, "tools/call", modern(answered)));
+  Exchanged two(server_, executor, Request(2, "tools/call", modern(answered)));
+  executor.advance(std::chrono::milliseconds(100));
+  EXPECT_FALSE(one.reply || two.reply);
+  executor.post([event] { event.set(1); });
+  executor.run();
+  executor.advance(std::chrono::seconds(1));
+  ASSERT_TRUE(one.reply && two.reply);
+  EXPECT_EQ(text_of(*one.reply), "effect 1");
+  EXPECT_EQ(text_of(*two.reply), "effect 1");
+}
+
+}  // namespace
+}  // namespace signet

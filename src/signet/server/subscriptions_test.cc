@@ -1,0 +1,113 @@
+#include <signet/server/subscriptions.h>
+
+#include <signet/protocol/errors.h>
+#include <signet/server/server.h>
+#include <signet/server/test_support.h>
+
+#include <gtest/gtest.h>
+
+namespace signet {
+namespace {
+
+using testing::at;
+using testing::Exchanged;
+using testing::ManualExecutor;
+using testing::modern;
+using testing::parsed;
+using testing::show;
+
+Json filter(std::string_view text) {
+  Json params;
+  params.set("notifications", parsed(text));
+  return modern(params);
+}
+
+class SubscriptionsTest : public ::testing::Test {
+ protected:
+  SubscriptionsTest() {
+    server_.tool("t", "T.", [] { return std::string(); });
+    server_.resource("test://static", "static", [] { return ResourceContents::text("x"); });
+  }
+  std::unique_ptr<Exchanged> listen(Json id, std::string_view text) {
+    return std::make_unique<Exchanged>(server_, executor_,
+                                       Request(std::move(id), "subscriptions/listen", filter(text)));
+  }
+  ManualExecutor executor_;
+  Server server_{ServerInfo("test", "1.0"), ServerOptions().subscriptions_max(2)};
+};
+
+TEST_F(SubscriptionsTest, AcknowledgesFirstAndTellsWhatWasAskedFor) {
+  const auto one = listen(7, R"({"toolsListChanged":true,"promptsListChanged":true,"future":1})");
+  const auto two = listen("L", R"({"resourceSubscriptions":["test://static"]})");
+  server_.notify_tools_changed();
+  server_.notify_prompts_changed();
+  server_.notify_resources_changed();
+  server_.notify_resource_updated("test://static");
+  server_.notify_resource_updated("test://other");
+  executor_.run();
+
+  ASSERT_EQ(one->outlet.sent.size(), 2U);
+  EXPECT_EQ(one->outlet.sent[0].method, "notifications/subscriptions/acknowledged");
+  // There are no prompts, so nothing of them is granted.
+  EXPECT_EQ(at(one->outlet.sent[0].params, {"notifications"}), parsed(R"({"toolsListChanged":true})"));
+  EXPECT_EQ(one->outlet.sent[1].method, "notifications/tools/list_changed");
+  for (const Notification& sent : one->outlet.sent) {
+    EXPECT_EQ(at(sent.params, {"_meta", "io.modelcontextprotocol/subscriptionId"}), Json(7));
+  }
+  ASSERT_EQ(two->outlet.sent.size(), 2U);
+  EXPECT_EQ(two->outlet.sent[1].method, "notifications/resources/updated");
+  EXPECT_EQ(at(two->outlet.sent[1].params, {"uri"}), Json("test://static"));
+  EXPECT_EQ(at(two->outlet.sent[1].params, {"_meta", "io.modelcontextprotocol/subscriptionId"}), Json("L"));
+}
+
+TEST_F(SubscriptionsTest, GrantsAnEmptyFilterAndRefusesNone) {
+  const auto empty = listen(1, "{}");
+  EXPECT_FALSE(empty->reply);
+  ASSERT_EQ(empty->outlet.sent.size(), 1U);
+  EXPECT_EQ(at(empty->outlet.sent[0].params, {"notifications"}), Json::object());
+  Exchanged none(server_, executor_, Request(2, "subscriptions/listen", modern()));
+  ASSERT_TRUE(none.reply);
+  EXPECT_EQ(none.reply->error().code, protocol::invalid_params);
+  EXPECT_TRUE(none.outlet.sent.empty());
+  EXPECT_EQ(listen(3, R"({"resourceSubscriptions":[5]})")->reply->error().code, protocol::invalid_params);
+}
+
+TEST_F(SubscriptionsTest, IsSilentAfterTheClientHasGone) {
+  const auto one = listen(1, R"({"toolsListChanged":true})");
+  server_.notify_tools_changed();
+  one->drop();
+  server_.notify_tools_changed();
+  executor_.run();
+  EXPECT_EQ(one->outlet.sent.size(), 1U);
+}
+
+TEST_F(SubscriptionsTest, TakesAsManyStreamsAsItMay) {
+  const auto one = listen(1, "{}");
+  const auto two = listen(2, "{}");
+  const auto three = listen(3, "{}");
+  ASSERT_TRUE(three->reply);
+  EXPECT_FALSE(three->reply->ok());
+  one->drop();
+  EXPECT_FALSE(listen(4, "{}")->reply);
+}
+
+TEST_F(SubscriptionsTest, EndsEveryStreamWithItsResultAtShutDown) {
+  const auto pipe = listen(1, "{}");
+  Exchanged http(server_, executor_, Request("h", "subscriptions/listen", filter("{}")),
+                 [](Exchange& e) { e.header = [](std::string_view) { return std::nullopt; }; });
+  server_.shut_down();
+  server_.shut_down();
+  executor_.run();
+  ASSERT_TRUE(pipe->reply && http.reply);
+  EXPECT_EQ(**pipe->reply,
+            parsed(R"({"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}})"));
+  EXPECT_EQ(at(*http.reply, {"_meta", "io.modelcontextprotocol/subscriptionId"}), Json("h"));
+  ASSERT_EQ(pipe->outlet.sent.size(), 2U);
+  EXPECT_EQ(pipe->outlet.sent[1].method, "notifications/cancelled");
+  EXPECT_EQ(at(pipe->outlet.sent[1].params, {"requestId"}), Json(1));
+  EXPECT_EQ(http.outlet.sent.size(), 1U);
+  EXPECT_FALSE(listen(2, "{}")->reply->ok());
+}
+
+}  // namespace
+}  // namespace signet
