@@ -449,7 +449,7 @@ int Run::go() {
   if (!options_.resume.empty()) {
     const Result<SavedCall> saved = load_call(options_.resume);
     if (!saved) return usage(saved.error().message);
-    options_.target = saved->target;
+    if (options_.target.empty()) options_.target = saved->target;
   }
   Result<std::unique_ptr<Service>> service = connect();
   if (!service) {

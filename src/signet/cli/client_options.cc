@@ -55,7 +55,7 @@ const char* usage_of(const std::string& command) {
     return "signet listen SERVER [tools] [prompts] [resources] [--uri URI...] [OPTIONS]";
   if (command == "trace") return "signet trace SERVER TOOL [key=value... | --json '{...}'] [OPTIONS]";
   return "signet call SERVER TOOL [key=value... | --json '{...}'] [OPTIONS]\n"
-         "       signet call --resume FILE [OPTIONS]";
+         "       signet call --resume FILE [SERVER] [OPTIONS]";
 }
 
 const char* wanted_of(const std::string& command) {
@@ -101,7 +101,10 @@ void declare(CLI::App& app, ClientCommandOptions& options) {
         ->check(CLI::Range(0, 1000));
     app.add_option("--save", options.save, "Do not ask: keep the call in this file, for --resume")
         ->type_name("FILE");
-    app.add_option("--resume", options.resume, "Go on with the call kept in this file")->type_name("FILE");
+    app.add_option(
+           "--resume", options.resume,
+           "Go on with the call kept in this file, at its server or at another instance of it (SERVER)")
+        ->type_name("FILE");
   }
   if (command == "call" || command == "trace") {
     app.add_option("--arguments", options.arguments,
@@ -141,8 +144,8 @@ int mistake(const std::string& command, const std::string& sentence) {
 // The target is the command, or the first word.
 std::optional<std::string> take_target(ClientCommandOptions& options, std::vector<std::string> command) {
   if (!options.resume.empty()) {
-    if (!command.empty() || !options.words.empty()) return "--resume knows the server and the call already";
-    return std::nullopt;
+    if (!command.empty() || options.words.size() > 1) return "--resume knows the server and the call already";
+    if (options.words.empty()) return std::nullopt;
   }
   options.target.command = std::move(command);
   if (!options.target.command.empty()) return std::nullopt;
