@@ -305,6 +305,21 @@ TEST(HttpServer, ServesPipelinedRequestsInOrderOnOneConnection) {
   EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":5,"result":{}})");
 }
 
+TEST(HttpServer, WhatIsReadWhileARequestIsServedIsNotLost) {
+  const Served served;
+  Wire wire(served.port());
+  wire.send(modern("1", "later") + modern("2", "later"));
+  EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":1,"result":{"later":true}})");
+  EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":2,"result":{"later":true}})");
+  for (int id = 3; id < 100; ++id) {
+    const std::string request = modern(std::to_string(id), "later");
+    wire.send(std::string_view(request).substr(0, 50));
+    wire.send(std::string_view(request).substr(50));
+    EXPECT_EQ(wire.read().body,
+              R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":{"later":true}})");
+  }
+}
+
 TEST(HttpServer, AnswersExpectContinue) {
   const Served served;
   Wire wire(served.port());
