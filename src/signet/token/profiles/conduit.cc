@@ -22,7 +22,7 @@ std::optional<std::string> digest_of(const Context& context) {
   std::optional<Text> params = read_params(context);
   if (!params) return std::nullopt;
   std::erase_if(params->members, [](const auto& member) {
-    return member.first == "_meta" || member.first == "inputResponses" || member.first == "requestState";
+    return member.name == "_meta" || member.name == "inputResponses" || member.name == "requestState";
   });
   const std::string text = context.method + "\n" + python_json(*params, Sort::members, Ascii::no);
   return encode_base64url(sha256(as_bytes(text)));

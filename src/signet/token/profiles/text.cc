@@ -194,9 +194,9 @@ class Reader {
       if (!take(":") || !read_value(member, depth)) return false;
       const auto [place, is_new] = places.emplace(name, value.members.size());
       if (is_new) {
-        value.members.emplace_back(std::move(name), std::move(member));
+        value.members.push_back({std::move(name), std::move(member)});
       } else {
-        value.members[place->second].second = std::move(member);
+        value.members[place->second].value = std::move(member);
       }
       skip_space();
       if (take("}")) return true;
@@ -327,15 +327,14 @@ bool append_common_escape(std::string& out, char32_t c) {
   return true;
 }
 
-using SortedMembers = std::vector<const std::pair<std::string, Text>*>;
+using SortedMembers = std::vector<const Text::Member*>;
 
 // By bytes, which is by code points.
 SortedMembers members_of(const Text& object, Sort sort) {
   SortedMembers members;
-  for (const auto& member : object.members) members.push_back(&member);
+  for (const Text::Member& member : object.members) members.push_back(&member);
   if (sort == Sort::members) {
-    std::sort(members.begin(), members.end(),
-              [](const auto* a, const auto* b) { return a->first < b->first; });
+    std::sort(members.begin(), members.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   }
   return members;
 }
@@ -370,9 +369,9 @@ void append_value(std::string& out, const Text& value, Style& style) {
       for (const auto* member : style.members(value)) {
         if (!first) out += ',';
         first = false;
-        out += style.string(member->first);
+        out += style.string(member->name);
         out += ':';
-        append_value(out, member->second, style);
+        append_value(out, member->value, style);
       }
       out += '}';
       break;
@@ -423,12 +422,14 @@ struct JavascriptStyle {
   }
   static std::string string(std::string_view text) { return javascript_string(text); }
   static SortedMembers members(const Text& object) {
-    SortedMembers members = members_of(object, Sort::no);
-    const auto first_name = std::stable_partition(members.begin(), members.end(), [](const auto* member) {
-      return array_index(member->first).has_value();
-    });
-    std::sort(members.begin(), first_name,
-              [](const auto* a, const auto* b) { return *array_index(a->first) < *array_index(b->first); });
+    SortedMembers members;
+    SortedMembers names;
+    for (const Text::Member& member : object.members) {
+      (array_index(member.name) ? members : names).push_back(&member);
+    }
+    std::sort(members.begin(), members.end(),
+              [](const auto* a, const auto* b) { return *array_index(a->name) < *array_index(b->name); });
+    members.insert(members.end(), names.begin(), names.end());
     return members;
   }
 };
@@ -451,7 +452,7 @@ bool is_huge(std::string_view number) {
 
 const Text* Text::find(std::string_view name) const {
   for (const auto& member : members) {
-    if (member.first == name) return &member.second;
+    if (member.name == name) return &member.value;
   }
   return nullptr;
 }

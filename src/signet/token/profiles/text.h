@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace signet::token::profiles {
@@ -20,9 +19,9 @@ struct Text {
   // Of a number: as it was written (or NaN, Infinity, -Infinity). Of a boolean: true or false. Of a string: its UTF-8,
   // where a lone surrogate is three bytes as if it were a character.
   std::string value;
-  std::vector<Text> elements;  // of an array
-  std::vector<std::pair<std::string, Text>>
-      members;  // of an object: of equal names the last value, at the first place
+  struct Member;
+  std::vector<Text> elements;   // of an array
+  std::vector<Member> members;  // of an object: of equal names the last value, at the first place
 
   const Text* find(std::string_view name) const;
   // The member where it is a string, else null.
@@ -30,7 +29,11 @@ struct Text {
   bool is(Kind of) const { return kind == of; }
 
   static Text of_string(std::string_view value);
-  static Text null() { return {}; }
+};
+
+struct Text::Member {
+  std::string name;
+  Text value;
 };
 
 enum class NonFinite { refused, accepted };  // the names NaN, Infinity and -Infinity, which Python reads

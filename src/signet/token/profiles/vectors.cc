@@ -74,7 +74,7 @@ bool bool_at(const Text* object, std::string_view name) {
 // {"repeat": "x", "times": 3} stands for "xxx", wherever it is.
 void expand_repeats(Text& value) {
   for (Text& element : value.elements) expand_repeats(element);
-  for (auto& member : value.members) expand_repeats(member.second);
+  for (auto& member : value.members) expand_repeats(member.value);
   const std::string* unit = value.find_string("repeat");
   const Text* times = value.find("times");
   if (unit == nullptr || times == nullptr || value.members.size() != 2) return;
@@ -192,7 +192,7 @@ std::optional<std::string> principal_of(const Text& vector, const Text* binding)
   triple.kind = Text::Kind::array;
   for (const std::string_view name : {"client_id", "iss", "sub"}) {
     const Text* member = token->find(name);
-    triple.elements.push_back(member == nullptr ? Text::null() : *member);
+    triple.elements.push_back(member == nullptr ? Text() : *member);
   }
   return python_json(triple, Sort::no, Ascii::only);
 }
@@ -245,8 +245,8 @@ bool same_json(const Text& a, const Text& b) {
   }
   return a.members.size() == b.members.size() &&
          std::all_of(a.members.begin(), a.members.end(), [&](const auto& member) {
-           const Text* other = b.find(member.first);
-           return other != nullptr && same_json(member.second, *other);
+           const Text* other = b.find(member.name);
+           return other != nullptr && same_json(member.value, *other);
          });
 }
 
