@@ -254,6 +254,8 @@ TEST(HttpServer, RefusesAmbiguousFramingAndCloses) {
   const std::map<std::string, int> cases{
       {head + "Content-Length: 5\r\n" + length + "\r\n" + body, 400},
       {head + length + length + "\r\n" + body, 400},
+      {head + "Content-Length: 5, 5\r\n\r\n" + body, 400},
+      {head + "Content-Length: +5\r\n\r\n" + body, 400},
       {head + "Transfer-Encoding: chunked\r\n" + length + "\r\n" + body, 400},
       {head + "Transfer-Encoding: xchunked\r\n\r\n" + body, 501},
       {head + "Transfer-Encoding: chunked, identity\r\n\r\n" + body, 501},

@@ -169,7 +169,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
 
   void read() {
     if (reading_ || ended_ || phase_ == Phase::closed) return;
-    if (phase_ == Phase::serving && unread().size() >= pipeline_bytes_max) return;
+    if ((phase_ == Phase::serving || congested()) && unread().size() >= pipeline_bytes_max) return;
     reading_ = true;
     // Only here: while a read is under way, its bytes land where `prepare` said, and the buffer must not move.
     buffer_.consume(parsed_);
@@ -198,6 +198,10 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     closing_ = true;
   }
 
+  // The client does not read its answers: no more requests are taken from it until it does.
+  bool congested() const { return unwritten() > context_.options.queue_bytes_max; }
+  std::size_t unwritten() const { return out_.size() + in_flight_.size() - written_; }
+
   // What has arrived and was not parsed yet.
   asio::const_buffer unread() const { return buffer_.cdata() + parsed_; }
 
@@ -211,7 +215,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   // Takes as many requests from the buffer as can be answered at once.
   void advance() {
     in_advance_ = true;
-    while (answer_ == nullptr && !final_ && phase_ != Phase::closed && unread().size() != 0) {
+    while (answer_ == nullptr && !final_ && phase_ != Phase::closed && unread().size() != 0 && !congested()) {
       if (!parse()) break;
       dispatch();
     }
@@ -332,7 +336,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   // A reader that lags behind loses its connection, not the server its memory.
   void write_checked(std::string_view events) {
     if (!streaming_) return;
-    if (out_.size() + in_flight_.size() - written_ > context_.options.queue_bytes_max) return close_now();
+    if (congested()) return close_now();
     write_event(events);
   }
 
@@ -418,7 +422,9 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     if (in_flight_.capacity() > buffer_bytes_kept) in_flight_ = std::string();
     if (!out_.empty()) return flush();
     if (final_) return finish();
-    if (closing_ && answer_ == nullptr && phase_ == Phase::idle) close_now();
+    if (closing_ && answer_ == nullptr && phase_ == Phase::idle) return close_now();
+    if (answer_ == nullptr && unread().size() != 0) advance();  // what waited while the client did not read
+    read();
   }
 
   // All is said. The client may still be sending: closing now could destroy the answer on its way.

@@ -81,6 +81,10 @@ bool is_unwanted(std::string_view parameters) {
 std::optional<Refusal> check_framing(const ServerRequest& request) {
   if (request.header_count("Host") != 1) return Refusal(400, "exactly one Host is needed", true);
   if (request.header_count("Content-Length") > 1) return Refusal(400, "more than one Content-Length", true);
+  // `5, 5` and `+5` have a length only to those who want to find one.
+  const std::string_view length = request.header("Content-Length").value_or("0");
+  if (length.find_first_not_of("0123456789") != std::string_view::npos || length.empty())
+    return Refusal(400, "Content-Length is no number", true);
   const std::size_t encodings = request.header_count("Transfer-Encoding");
   if (encodings > 1) return Refusal(400, "more than one Transfer-Encoding", true);
   if (encodings == 1) {
