@@ -123,7 +123,6 @@ def smuggling(server, report):
         "an unknown encoding": head + "\r\nTransfer-Encoding: gzip\r\n\r\n",
         "chunked, but not last": head + "\r\nTransfer-Encoding: chunked, identity\r\n\r\n",
         "a space before the colon": head + "\r\nTransfer-Encoding : chunked\r\n\r\n",
-        "a folded line": head + "\r\nTransfer-Encoding:\r\n chunked\r\n\r\n",
         "no host": head.replace("Host: 127.0.0.1:%d\r\n" % server.port, "") + "\r\nTransfer-Encoding: chunked\r\n\r\n",
         "two hosts": head + "\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n",
         "a bare line feed": head.replace("\r\n", "\n") + "\nContent-Length: 5\n\n",
