@@ -30,15 +30,13 @@ Bytes seal(const XaesKey& key, const Bytes& nonce, ByteView associated, const By
   return sealed;
 }
 
-std::optional<Bytes> open(const XaesKey& key, const Bytes& nonce, ByteView associated, Bytes sealed) {
+std::optional<Bytes> open(const XaesKey& key, const Bytes& nonce, ByteView associated, const Bytes& sealed) {
   AeadTag tag;
   std::copy(sealed.end() - aead_tag_bytes, sealed.end(), tag.begin());
-  sealed.resize(sealed.size() - aead_tag_bytes);
-  if (!key.open(view<xaes_nonce_bytes>(nonce), associated, sealed, tag)) {
-    EXPECT_EQ(sealed, Bytes(sealed.size())) << "what is not authentic must not stay readable";
-    return std::nullopt;
-  }
-  return sealed;
+  Bytes text(sealed.begin(), sealed.end() - aead_tag_bytes);
+  if (key.open(view<xaes_nonce_bytes>(nonce), associated, text, tag)) return text;
+  EXPECT_EQ(text, Bytes(text.size())) << "what is not authentic must not stay readable";
+  return std::nullopt;
 }
 
 Bytes of_text(std::string_view text) { return Bytes(text.begin(), text.end()); }

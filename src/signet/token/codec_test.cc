@@ -4,6 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include <signet/token/aead.h>
@@ -44,24 +47,37 @@ TEST(NativeCodec, TheTokenIdIsTheNonce) {
   EXPECT_EQ(as_text(unsealed.plaintext), "ab");
 }
 
-// The worked example of doc/token_format.md.
+// The lines `name  value` of the worked example in doc/token_format.md, white space inside values removed.
+std::map<std::string, std::string> worked_example() {
+  std::ifstream page(SIGNET_SOURCE_DIR "/doc/token_format.md");
+  std::map<std::string, std::string> example;
+  constexpr std::size_t name_width = 13;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    inside = inside || line == "## Worked example";
+    if (!inside || line.size() <= name_width) continue;
+    std::string name = line.substr(0, name_width);
+    name.erase(name.find_last_not_of(' ') + 1);
+    std::string value = line.substr(name_width);
+    std::erase(value, ' ');
+    example.emplace(name, value);
+  }
+  return example;
+}
+
 TEST(NativeCodec, MakesTheTokenOfTheWorkedExample) {
-  Bytes secret;
-  for (int i = 1; i <= 32; ++i) secret.push_back(static_cast<std::uint8_t>(i));
+  std::map<std::string, std::string> example = worked_example();
   std::vector<KeyEntry> entries(1);
-  entries[0].id = "2026-11";
-  entries[0].secret = Secret(std::move(secret));
+  entries[0].id = example["key id"];
+  entries[0].secret = Secret(testing::unhex(example["secret"]));
   entries[0].stage = KeyStage::seal;
   const auto ring = KeyRing::make(std::move(entries)).value();
-  EXPECT_EQ(hex(ring->sealing().derive("request-state").expose()),
-            "17a1615720c579e9849de7cc4c8cff62b7233b3bb86a6b5262ee897f04a85f0e");
+  EXPECT_EQ(hex(ring->sealing().derive("request-state").expose()), example["key"]);
 
   ManualClock clock{start};
-  Bytes bytes(24);
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(0xa0 + i);
-  testing::FixedEntropy entropy{bytes};
-  Sealer sealer(std::make_shared<NativeCodec>(std::make_shared<SharedRing>(ring), clock, entropy), Policy(),
-                clock, entropy);
+  testing::FixedEntropy entropy{testing::unhex(example["nonce"])};
+  const auto codec = std::make_shared<NativeCodec>(std::make_shared<SharedRing>(ring), clock, entropy);
+  Sealer sealer(codec, Policy(), clock, entropy);
   Binding binding;
   binding.method = "tools/call";
   binding.target = "deploy";
@@ -70,14 +86,21 @@ TEST(NativeCodec, MakesTheTokenOfTheWorkedExample) {
   binding.principal = Principal::authenticated("alice");
   binding.protocol_version = "2026-07-28";
   Flow flow;
-  for (std::size_t i = 0; i < flow.id.size(); ++i) flow.id[i] = static_cast<std::uint8_t>(0xf0 + i);
+  const Bytes flow_id = testing::unhex(example["flow id"]);
+  ASSERT_EQ(flow_id.size(), flow.id.size());
+  std::copy(flow_id.begin(), flow_id.end(), flow.id.begin());
   flow.deadline = start + std::chrono::hours(24);
-  EXPECT_EQ(
-      sealer.seal_now(binding, flow, as_bytes(R"({"step":1})")).value(),
-      "sg1.2026-11."
-      "oKGio6SlpqeoqaqrrK2ur7CxsrO0tba3Ui9UnoGCmCN4S4daROj0euffjvZ61EflAcCQ9RecfJvrcsxnoIBNwvoIqMPrwFKB256fAe"
-      "sDaEl2GqOzXjUZK47rR4taeE_Lnt3zu8lPjMJ11hBnMTlFxZVAd0mJNqxQDmA8gNkBZO97YncxzQxOxxlHbO7RQhh18IPAOY8o7z_"
-      "RPlGYtFcyc6rrWxNM8z80G3RQ");
+  const std::string token = sealer.seal_now(binding, flow, as_bytes(R"({"step":1})")).value();
+  EXPECT_EQ(token, example["token"]);
+
+  const Bytes raw = decode_base64url(token.substr(token.rfind('.') + 1)).value();
+  EXPECT_EQ(hex(raw), example["nonce"] + example["ciphertext"] + example["tag"]);
+  std::string plaintext;
+  for (const char* name : {"layout", "flow id", "round", "issued at", "expires at", "deadline", "arguments",
+                           "principal", "method", "target", "audience", "principal id", "version", "state"}) {
+    plaintext += example[name];
+  }
+  EXPECT_EQ(hex(codec->immediate()->open_now(token)->plaintext), plaintext);
 }
 
 TEST(NativeCodec, AnInstanceOpensWhatAnotherSealedWithTheSameRing) {

@@ -73,7 +73,9 @@ Sealer::Sealer(std::shared_ptr<Codec> codec, Policy policy, const Clock& clock, 
       policy_(policy),
       clock_(clock),
       entropy_(entropy),
-      migration_(std::move(migration)) {}
+      migration_(std::move(migration)) {
+  if (migration_.format == nullptr) migration_.seal = false;
+}
 
 Flow Sealer::begin_flow(std::optional<milliseconds> flow_lifetime) {
   Flow flow;
@@ -171,7 +173,7 @@ Result<Opened, Refused> Sealer::open_foreign(std::string_view token, const Bindi
   return opened;
 }
 
-Result<Opened, Refused> Sealer::admit(Unsealed unsealed, const Binding& binding) const {
+Result<Opened, Refused> Sealer::admit(Unsealed&& unsealed, const Binding& binding) const {
   const std::optional<DecodedClaims> decoded = decode_claims(unsealed.plaintext);
   if (!decoded) return failure(refused(Refusal::malformed, std::move(unsealed.key_id)));
   const Claims& claims = decoded->claims;

@@ -95,7 +95,7 @@ class Sealer {
   bool is_foreign(std::string_view token) const;
   Result<Opened, Refused> open_foreign(std::string_view token, const Binding& binding);
   // Verifies the claims of what a codec found authentic.
-  Result<Opened, Refused> admit(Unsealed unsealed, const Binding& binding) const;
+  Result<Opened, Refused> admit(Unsealed&& unsealed, const Binding& binding) const;
 
   std::shared_ptr<Codec> codec_;
   Policy policy_;
