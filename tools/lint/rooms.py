@@ -181,6 +181,14 @@ def check_targets(root):
     return problems
 
 
+def check_guide(root):
+    """README.md's guide to the headers names exactly the public ones."""
+    guide = (root / "README.md").read_text().partition("## Guide to the headers")[2].partition("\n## ")[0]
+    shown = set(re.findall(r"^\| `<(signet/[^>]+)>`", guide, re.MULTILINE))
+    named = {line.strip() for line in (root / "cmake" / "public_headers.txt").read_text().splitlines() if line[:1] != "#"}
+    return [f"README.md: the guide and cmake/public_headers.txt differ in {h}" for h in sorted(shown ^ named)]
+
+
 def self_test(root):
     """The law must refuse what it is for, or a green run means nothing."""
     rooms = read_table((root / "ARCHITECTURE.md").read_text())
@@ -225,7 +233,7 @@ def main():
     for line in wrong:
         print(f"self-test: {line}")
     checked, problems = check_tree(root)
-    problems += check_targets(root)
+    problems += check_targets(root) + check_guide(root)
     for line in problems:
         print(line)
     print(f"rooms: {checked} includes, {len(problems)} against the table")

@@ -52,8 +52,7 @@ def install(binary, folder):
 
 
 def build_with_cmake(folder, compiler, targets, *options):
-    run(["cmake", "-G", "Ninja", "-S", folder, "-B", folder / "build", f"-DCMAKE_CXX_COMPILER={compiler}",
-         "-DCMAKE_BUILD_TYPE=Release", *options], folder)
+    run(["cmake", "-G", "Ninja", "-S", folder, "-B", folder / "build", f"-DCMAKE_CXX_COMPILER={compiler}", *options], folder)
     run(["cmake", "--build", folder / "build", "-j2", *targets], folder)
 
 
@@ -94,16 +93,16 @@ def main():
             prefix = install(binary, folder)
             path = next(prefix.rglob("signet.pc")).parent
             run(recipe.replace("c++ ", compiler + " "), folder, dict(os.environ, PKG_CONFIG_PATH=str(path)))
-            check_answers(folder / "weather", program, folder)
+            check_answers(folder / "hello", program, folder)
             return
         (folder / "CMakeLists.txt").write_text(recipe)
         if mode == "add_subdirectory":
             (folder / "signet").symlink_to(source)
-            build_with_cmake(folder, compiler, ["--target", "weather"], "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")
+            build_with_cmake(folder, compiler, ["--target", "hello"], "-DCMAKE_BUILD_TYPE=Debug")  # builds half of Signet once more
         else:
             prefix = install(binary, folder)
             build_with_cmake(folder, compiler, [], f"-DCMAKE_PREFIX_PATH={prefix}")
-        check_answers(folder / "build" / "weather", program, folder)
+        check_answers(folder / "build" / "hello", program, folder)
 
 
 if __name__ == "__main__":
