@@ -7,6 +7,7 @@ the first ```cpp block, and the block with `test=package_MODE`.
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,7 +99,10 @@ def main():
         (folder / "CMakeLists.txt").write_text(recipe)
         if mode == "add_subdirectory":
             (folder / "signet").symlink_to(source)
-            build_with_cmake(folder, compiler, ["--target", "hello"], "-DCMAKE_BUILD_TYPE=Debug")  # builds half of Signet once more
+            # Half of Signet once more: without optimisation, and from ccache the second time.
+            os.environ.update(CCACHE_BASEDIR=name, CCACHE_NOHASHDIR="1")
+            launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+            build_with_cmake(folder, compiler, ["--target", "hello"], "-DCMAKE_BUILD_TYPE=Debug", *launcher)
         else:
             prefix = install(binary, folder)
             build_with_cmake(folder, compiler, [], f"-DCMAKE_PREFIX_PATH={prefix}")
