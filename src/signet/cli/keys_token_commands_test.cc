@@ -184,6 +184,31 @@ TEST_F(CommandTest, InspectLetsNoTokenPlayWithTheTerminal) {
   EXPECT_TRUE(contains(shown.out, "\\u001b"));
 }
 
+TEST_F(CommandTest, SealsOpensAndExplainsTokensOfOtherSystems) {
+  const std::string secret = folder / "secret";
+  std::ofstream(secret) << "a secret of the other system, 32+ bytes long";
+  ::chmod(secret.c_str(), 0600);
+  const std::vector<std::string> request = {"--profile", "python-sdk-v1", "--secret-file", secret,
+                                            "--params",  params,          "--audience",    "demo"};
+  const auto with = [&request](std::vector<std::string> arguments,
+                               const std::vector<std::string>& more = {}) {
+    arguments.insert(arguments.end(), request.begin(), request.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  };
+  const Outcome sealed = run(with({"token", "seal"}), "step=2");
+  if (sealed.err.find("SIGNET_PROFILES") != std::string::npos) GTEST_SKIP() << "built without profiles";
+  ASSERT_EQ(sealed.exit_code, 0) << sealed.err;
+  EXPECT_TRUE(sealed.out.starts_with("v1."));
+  EXPECT_EQ(run(with({"token", "open"}), sealed.out).out, "step=2");
+  EXPECT_TRUE(
+      contains(run(with({"token", "open"}, {"--principal", "bob"}), sealed.out).err, "other_principal"));
+  EXPECT_TRUE(contains(run(with({"token", "inspect"}), sealed.out).out, "good for this request"));
+  EXPECT_NE(run(with({"token", "inspect"}, {"--now", "2100-01-01T00:00:00Z"}), sealed.out).exit_code, 0);
+  ::chmod(secret.c_str(), 0644);
+  EXPECT_NE(run(with({"token", "open"}), sealed.out).exit_code, 0) << "a secret that others may read";
+}
+
 TEST(Explain, HasWordsOfItsOwnForEveryRefusal) {
   std::vector<std::string> seen;
   for (int i = 0; i <= static_cast<int>(token::Refusal::unavailable); ++i) {

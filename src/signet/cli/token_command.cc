@@ -10,6 +10,7 @@
 #include <signet/base/digest.h>
 #include <signet/base/entropy.h>
 #include <signet/cli/command.h>
+#include <signet/cli/profile_tokens.h>
 #include <signet/json/text.h>
 #include <signet/keys/ring_file.h>
 #include <signet/keys/time_text.h>
@@ -43,6 +44,10 @@ struct TokenOptions {
   std::string audience;
   std::string version = "2026-07-28";
   std::string now;
+  std::string profile;  // a format of another system; empty for the native one
+  std::string secret_file;
+  std::string key_id;
+  std::string bound;
   std::int64_t lifetime_seconds = 0;  // 0: as the policy says
   bool show_state = false;
   CLI::App* command = nullptr;  // to see which options were given
@@ -88,6 +93,29 @@ Binding binding_of(const TokenOptions& options) {
   return binding;
 }
 
+std::optional<std::chrono::milliseconds> lifetime_of(const TokenOptions& options) {
+  if (options.lifetime_seconds == 0) return std::nullopt;
+  return std::chrono::seconds(options.lifetime_seconds);
+}
+
+ProfileRequest profile_request_of(const TokenOptions& options) {
+  ProfileRequest request;
+  request.profile = options.profile;
+  request.ring = options.ring;
+  request.secret_file = options.secret_file;
+  request.key_id = options.key_id;
+  request.method = options.method;
+  // The text itself: other systems take digests in which 1.0 is not 1.
+  if (!options.params.empty()) request.params = read_input(options.params, params_bytes_max);
+  if (options.given("--audience")) request.audience = options.audience;
+  if (options.given("--principal")) request.principal = options.principal;
+  if (options.given("--bound")) request.bound = options.bound;
+  request.version = options.version;
+  request.now = time_or_now(options.now);
+  request.lifetime = lifetime_of(options);
+  return request;
+}
+
 std::string read_token() {
   std::string token = read_input("-", input_bytes_max);
   while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
@@ -98,6 +126,7 @@ std::string read_token() {
 class Bench {
  public:
   explicit Bench(const TokenOptions& options) : clock_(time_or_now(options.now)) {
+    if (options.ring.empty()) fail("which ring? --ring FILE, or SIGNET_RING");
     Result<std::shared_ptr<const KeyRing>> ring = keys::read_ring_file(options.ring);
     if (!ring) fail(ring.error().message);
     ring_ = *ring;
@@ -117,18 +146,24 @@ class Bench {
 
 void seal(const TokenOptions& options) {
   const std::string state = read_input("-", input_bytes_max);
+  if (!options.profile.empty()) {
+    std::cout << seal_profile_token(profile_request_of(options), state) << '\n';
+    return;
+  }
   Bench bench(options);
   Sealer sealer = bench.sealer();
-  std::optional<std::chrono::milliseconds> lifetime;
-  if (options.lifetime_seconds > 0) lifetime = std::chrono::seconds(options.lifetime_seconds);
   Result<std::string> token =
-      sealer.seal_now(binding_of(options), sealer.begin_flow(), as_bytes(state), lifetime);
+      sealer.seal_now(binding_of(options), sealer.begin_flow(), as_bytes(state), lifetime_of(options));
   if (!token) fail(token.error().message);
   std::cout << *token << '\n';
 }
 
 void open(const TokenOptions& options) {
   const std::string token = read_token();
+  if (!options.profile.empty()) {
+    std::cout << open_profile_token(profile_request_of(options), token) << std::flush;
+    return;
+  }
   Bench bench(options);
   Result<Opened, Refused> opened = bench.sealer().open_now(token, binding_of(options));
   if (!opened) {
@@ -211,6 +246,10 @@ bool print_verdict(const Claims& claims, const TokenOptions& options, Timestamp 
 void inspect(const TokenOptions& options) {
   const std::string token = read_token();
   line("size", std::to_string(token.size()) + " bytes");
+  if (!options.profile.empty()) {
+    if (!inspect_profile_token(profile_request_of(options), token)) throw CLI::RuntimeError(1);
+    return;
+  }
   const std::optional<std::string_view> key_id = token::native_key_id(token);
   line("format", key_id ? "sg1, native" : "not a native token");
   if (key_id) line("key", std::string(*key_id));
@@ -240,11 +279,21 @@ void inspect(const TokenOptions& options) {
 }
 
 CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string& description,
-                     void (*run)(const TokenOptions&), bool needs_ring) {
+                     void (*run)(const TokenOptions&)) {
   const auto options = std::make_shared<TokenOptions>();
   CLI::App* command = token.add_subcommand(name, description);
   options->command = command;
-  command->add_option("--ring", options->ring, "The ring file")->required(needs_ring)->envname("SIGNET_RING");
+  command->add_option("--ring", options->ring, "The ring file")->envname("SIGNET_RING");
+  command->add_option("--profile", options->profile, "The format of another system: " + profile_names());
+  command
+      ->add_option("--secret-file", options->secret_file, "With --profile: a file with that system's secret")
+      ->needs("--profile");
+  command
+      ->add_option("--key-id", options->key_id,
+                   "With --secret-file: the key's name, where the format has names")
+      ->needs("--secret-file");
+  command->add_option("--bound", options->bound, "With --profile: what the application bound itself")
+      ->needs("--profile");
   command->add_option("--method", options->method, "The request's method")->capture_default_str();
   command->add_option("--params", options->params,
                       "A file with the request's params as JSON: name or uri, arguments");
@@ -313,11 +362,10 @@ std::string explain(token::Refusal refusal) {
 void add_token_command(CLI::App& signet) {
   CLI::App* token = signet.add_subcommand("token", "Seal, open and look into request states");
   token->require_subcommand(1);
-  subcommand(*token, "seal", "Seal the state on standard input for a request", seal, true);
-  subcommand(*token, "open", "Open the token on standard input for a request, and print its state", open,
-             true);
+  subcommand(*token, "seal", "Seal the state on standard input for a request", seal);
+  subcommand(*token, "open", "Open the token on standard input for a request, and print its state", open);
   subcommand(*token, "inspect", "Say what the token on standard input is, and why it would be refused",
-             inspect, false);
+             inspect);
 }
 
 }  // namespace signet::cli

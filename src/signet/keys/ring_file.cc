@@ -52,29 +52,8 @@ std::optional<std::string> fault_of(const struct stat& status) {
   return std::nullopt;
 }
 
-Result<Secret> read_all(const std::string& path) {
-  // Not blocking, so that a pipe in the file's place cannot hold a server up.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) return failure(system_says("cannot open", path));
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return failure(system_says("cannot look at", path));
-  if (const auto fault = fault_of(status)) return failure(path + " " + *fault);
-  // A file that grows while it is read is cut here and is then no JSON.
-  Bytes bytes(static_cast<std::size_t>(status.st_size));
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + have, bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failure(system_says("cannot read", path));
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return Secret(std::move(bytes));
-}
-
 Result<std::vector<KeyEntry>> read_entries(const std::string& path) {
-  Result<Secret> text = read_all(path);
+  Result<Secret> text = read_private_file(path);
   if (!text) return failure(std::move(text).error());
   Result<std::vector<KeyEntry>> entries = parse_ring(as_text(text->expose()));
   if (!entries) return failure(path + ": " + entries.error().message);
@@ -117,6 +96,27 @@ Result<void> write_new(const std::string& path, ByteView bytes, const struct sta
 }
 
 }  // namespace
+
+Result<Secret> read_private_file(const std::string& path) {
+  // Not blocking, so that a pipe in the file's place cannot hold a server up.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.open()) return failure(system_says("cannot open", path));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return failure(system_says("cannot look at", path));
+  if (const auto fault = fault_of(status)) return failure(path + " " + *fault);
+  // A file that grows while it is read is cut here and is then no JSON.
+  Bytes bytes(static_cast<std::size_t>(status.st_size));
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure(system_says("cannot read", path));
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return Secret(std::move(bytes));
+}
 
 Result<std::shared_ptr<const KeyRing>> read_ring_file(const std::string& path) {
   Result<std::vector<KeyEntry>> entries = read_entries(path);

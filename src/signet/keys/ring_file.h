@@ -14,6 +14,7 @@
 
 #include <signet/base/log.h>
 #include <signet/base/result.h>
+#include <signet/base/secret.h>
 #include <signet/token/key_ring.h>
 
 namespace signet::keys {
@@ -22,6 +23,9 @@ namespace signet::keys {
 // file that belongs to this user or to root and that nobody else may read or write (mode 600 or 400); a symbolic link
 // to one is followed.
 Result<std::shared_ptr<const token::KeyRing>> read_ring_file(const std::string& path);
+
+// All of a file that holds a secret, under the same conditions.
+Result<Secret> read_private_file(const std::string& path);
 
 // The ring that an environment variable holds as text. The variable is wiped and removed, so that neither children nor
 // readers of /proc find it: call this once, before other threads read the environment.
