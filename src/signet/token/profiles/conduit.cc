@@ -67,6 +67,7 @@ class Conduit final : public Profile {
         R"({"p":)" + (context.principal ? python_string(*context.principal, Ascii::no) : "null");
     json += R"(,"e":)" + std::to_string(expiry) + R"(,"d":")" + *digest;
     json += R"(","s":)" + python_json(*term, Sort::no, Ascii::no) + '}';
+    if (!read_text(json)) return failure("The state holds a number beyond the range of this format.");
     const ProfileKey& key = keys_.front();
     Bytes sealed(nonce_bytes);
     entropy.fill(sealed);
