@@ -190,6 +190,8 @@ struct HttpServer::Impl {
   }
 
   void take(ServerSocket socket, ConnectionContext& shared, asio::ssl::context* secured) {
+    // Those that are being turned away count too: beyond twice the limit there is not even an answer.
+    if (open.size() >= 2 * options.connections_max) return;
     const bool full = open.size() >= options.connections_max;
     const std::shared_ptr<ServerConnection> connection =
         make_connection(std::move(socket), shared, full ? nullptr : secured);

@@ -59,7 +59,7 @@ struct HttpOptions {
   std::size_t body_bytes_max = std::size_t{4} << 20;
   std::size_t json_depth_max = 64;
   std::size_t queue_bytes_max = std::size_t{1} << 20;
-  // Connections beyond this are answered 503 and closed.
+  // Connections beyond this are answered 503 and closed; beyond twice this, closed.
   std::size_t connections_max = 1024;
 
   // Times. header: from the first byte of a request to the end of its header (and the TLS handshake); body: to the end

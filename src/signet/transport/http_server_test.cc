@@ -473,6 +473,8 @@ TEST(HttpServer, ConnectionsBeyondTheLimitAreTurnedAway) {
   first.send(modern("1", "echo"));
   EXPECT_EQ(first.read().status, 200);
   Wire second(served.port());
+  Wire third(served.port());
+  EXPECT_TRUE(third.ends());
   EXPECT_EQ(second.read().status, 503);
   EXPECT_TRUE(second.ends());
 }
