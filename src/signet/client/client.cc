@@ -238,20 +238,27 @@ void ClientImpl::learn_tools(const std::vector<Json>& tools) {
     const std::string* name = tool.find_string("name");
     const Json* schema = tool.find("outputSchema");
     if (name == nullptr || schema == nullptr || output_schemas.size() >= schemas_kept_max) continue;
-    output_schemas.insert_or_assign(*name, *schema);
+    output_schemas.insert_or_assign(*name, json::Schema::compile(*schema));
   }
 }
 
 Called<void> ClientImpl::check_output(std::string_view tool, const Json& result) const {
   const auto schema = output_schemas.find(tool);
   if (!options.validate_output || schema == output_schemas.end()) return {};
-  const Json* structured = result.find("structuredContent");
   const Json* is_error = result.find("isError");
-  if (structured == nullptr) {
-    if (is_error != nullptr && *is_error == Json(true)) return {};
-    return failure(CallError(Kind::invalid_output,
-                             "the tool has an output schema, but its result no structured content"));
-  }
+  if (is_error != nullptr && *is_error == Json(true)) return {};
+  const auto refuse = [](std::string sentence) {
+    return failure(CallError(Kind::invalid_output, std::move(sentence)));
+  };
+  if (!schema->second)
+    return refuse("the tool's output schema cannot be used: " + schema->second.error().message);
+  const Json* structured = result.find("structuredContent");
+  if (structured == nullptr)
+    return refuse("the tool has an output schema, but its result no structured content");
+  const Result<void, json::Violation> fits = schema->second->validate(*structured);
+  if (!fits)
+    return refuse("the structured content does not fit at " + client::quoted(fits.error().instance) + ": " +
+                  fits.error().message);
   return {};
 }
 

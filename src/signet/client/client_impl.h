@@ -11,6 +11,7 @@
 #include <signet/base/one_shot.h>
 #include <signet/client/client.h>
 #include <signet/client/input.h>
+#include <signet/json/schema.h>
 
 namespace signet {
 
@@ -110,9 +111,9 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
   std::unique_ptr<Outlet> session_outlet;
   std::unique_ptr<Session> session;  // of a handshake revision
   std::int64_t next_id = 1;
-  std::map<std::string, Json, std::less<>> output_schemas;
-  std::vector<CallState*> active;     // calls whose time runs
-  std::vector<CallState*> listeners;  // of a session's notifications
+  std::map<std::string, Result<json::Schema>, std::less<>> output_schemas;  // or why they cannot be used
+  std::vector<CallState*> active;                                           // calls whose time runs
+  std::vector<CallState*> listeners;                                        // of a session's notifications
 };
 
 }  // namespace signet

@@ -384,8 +384,8 @@ Task<Called<Json>> ClientImpl::exchange(std::string method, Json params, CallPtr
   around.session = session.get();
   around.stop = call->options.stop;
   const OneShot<Ended> ended;
-  Task<Reply> calling = service.call(Request(id, std::move(method), std::move(params)), around);
   const Running running(*this, call, ended);
+  Task<Reply> calling = service.call(Request(id, std::move(method), std::move(params)), around);
   const std::stop_callback<std::function<void()>> on_stop(
       call->options.stop, [on = &executor, ended] { on->post([ended] { ended.set(Ended::cancelled); }); });
   calling.start([ended] { ended.set(Ended::replied); });

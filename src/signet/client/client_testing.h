@@ -1,0 +1,138 @@
+// What the tests of the client stand on: an executor with its own time, and a server that follows a script.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <signet/base/clock.h>
+#include <signet/base/executor.h>
+#include <signet/base/one_shot.h>
+#include <signet/client/client.h>
+#include <signet/json/text.h>
+
+namespace signet {
+
+// Runs what is posted; when nothing is, moves the clock to the next timer. Nothing waits for real.
+class ManualExecutor final : public Executor {
+ public:
+  explicit ManualExecutor(ManualClock& clock) : clock_(clock) {}
+
+  void post(std::function<void()> work) override { queue_.push_back(std::move(work)); }
+
+  std::shared_ptr<void> post_after(std::chrono::milliseconds delay, std::function<void()> work) override {
+    auto timed = std::make_shared<Timed>(Timed{clock_.now() + delay, std::move(work)});
+    timers_.push_back(timed);
+    return timed;
+  }
+
+  // True if there was something to do.
+  bool step() {
+    if (!queue_.empty()) {
+      const std::function<void()> work = std::move(queue_.front());
+      queue_.pop_front();
+      work();
+      return true;
+    }
+    std::shared_ptr<Timed> next;
+    std::erase_if(timers_, [](const std::weak_ptr<Timed>& timer) { return timer.expired(); });
+    for (const std::weak_ptr<Timed>& weak : timers_) {
+      std::shared_ptr<Timed> timer = weak.lock();
+      if (!next || timer->at < next->at) next = timer;
+    }
+    if (!next) return false;
+    std::erase_if(timers_, [&](const std::weak_ptr<Timed>& timer) { return timer.lock() == next; });
+    if (next->at > clock_.now()) clock_.set(next->at);
+    next->work();
+    return true;
+  }
+
+  template <typename T>
+  T run(Task<T> task) {
+    bool finished = false;
+    task.start([&finished] { finished = true; });
+    while (!finished && step()) {
+    }
+    if (!finished) throw std::runtime_error("the task waits for ever");
+    return task.take();
+  }
+
+ private:
+  struct Timed {
+    Timestamp at;
+    std::function<void()> work;
+  };
+  ManualClock& clock_;
+  std::deque<std::function<void()>> queue_;
+  std::vector<std::weak_ptr<Timed>> timers_;
+};
+
+// Answers by a function, and remembers what was asked.
+class ScriptedService final : public Service {
+ public:
+  using Script = std::function<Task<Reply>(Request, Exchange&)>;
+
+  Task<Reply> call(Request request, Exchange& exchange) override {
+    seen.push_back(request);
+    return script(std::move(request), exchange);
+  }
+  void notify(Notification notification, Exchange&) override { notified.push_back(notification.method); }
+
+  // Those of one method. Valid until the next call.
+  const std::vector<Request>& of(std::string_view method) {
+    found_.clear();
+    for (const Request& request : seen) {
+      if (request.method == method) found_.push_back(request);
+    }
+    return found_;
+  }
+
+  Script script;
+  std::vector<Request> seen;
+  std::vector<std::string> notified;
+
+ private:
+  std::vector<Request> found_;
+};
+
+inline Task<Reply> reply(Json result) { co_return result; }
+inline Task<Reply> refuse(Fault fault) { co_return failure(std::move(fault)); }
+inline Task<Reply> silence() {
+  const OneShot<int> never;
+  co_await never;
+  co_return Json::object();
+}
+
+inline Json parsed(std::string_view text) {
+  auto json = json::parse(text);
+  if (!json) throw std::runtime_error("a test's JSON is wrong: " + std::string(text));
+  return std::move(*json);
+}
+
+inline Json discovery() {
+  return parsed(R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},
+                    "_meta":{"io.modelcontextprotocol/serverInfo":{"name":"scripted","version":"1"}}})");
+}
+
+inline Json text_result(std::string text) {
+  Json block = Json::object({{"type", "text"}, {"text", std::move(text)}});
+  return Json::object({{"resultType", "complete"}, {"content", Json::array({std::move(block)})}});
+}
+
+// A result that asks for the field `name` under each key; `state` where not null.
+inline Json asking(const std::vector<std::string>& keys, Json state) {
+  Json requests = Json::object();
+  for (const std::string& key : keys) {
+    requests.set(key, parsed(R"({"method":"elicitation/create","params":{"message":"Name?","requestedSchema":
+      {"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}})"));
+  }
+  Json result = Json::object({{"resultType", "input_required"}});
+  if (!keys.empty()) result.set("inputRequests", std::move(requests));
+  if (!state.is_null()) result.set("requestState", std::move(state));
+  return result;
+}
+
+}  // namespace signet

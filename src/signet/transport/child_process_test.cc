@@ -1,0 +1,166 @@
+#include <signet/transport/child_process.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <future>
+#include <mutex>
+
+#include <gtest/gtest.h>
+
+#include <signet/protocol/transport_failure.h>
+
+namespace signet {
+namespace {
+
+using protocol::TransportFailure;
+using namespace std::chrono_literals;
+
+class Deaf final : public Outlet {
+ public:
+  void notify(Notification) override {}
+};
+
+// A shell that plays the server.
+class ChildProcessTest : public ::testing::Test {
+ protected:
+  void start(const std::string& script) {
+    auto started = ChildProcess::start(loop, {"/bin/sh", "-c", script}, options);
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    child = std::move(*started);
+  }
+
+  static Task<Reply> called(ChildProcess& process, Request request, Exchange& exchange) {
+    const Task<Reply> calling = process.call(std::move(request), exchange);
+    Reply reply = co_await calling;
+    co_return reply;
+  }
+
+  Exchange exchange() {
+    Exchange around;
+    around.outlet = &outlet;
+    around.executor = &loop.executor();
+    return around;
+  }
+
+  Reply call(const std::string& script) {
+    start(script);
+    Exchange around = exchange();
+    Task<Reply> task = called(*child, Request(1, "tools/call", Json::object()), around);
+    std::promise<Reply> result;
+    loop.executor().post([&] {
+      task.start([&] {
+        Reply reply = task.take();
+        task = Task<Reply>();
+        result.set_value(std::move(reply));
+      });
+    });
+    return result.get_future().get();
+  }
+
+  EventLoop loop;
+  ChildProcessOptions options;
+  Deaf outlet;
+  std::unique_ptr<ChildProcess> child;
+};
+
+constexpr const char* answer = R"(printf '{"jsonrpc":"2.0","id":1,"result":{"a":1}}\n')";
+
+TEST_F(ChildProcessTest, FindsTheAnswerBetweenJunkBlanksAndOtherAnswers) {
+  std::string logged;
+  std::mutex mutex;
+  options.log = [&](LogLevel, std::string_view event, std::initializer_list<LogField>) {
+    const std::lock_guard lock(mutex);
+    logged += std::string(event) + "\n";
+  };
+  const Reply reply = call(
+      "read l; echo banner; echo; echo '{oops'; printf '{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}\\n';"
+      "printf '{\"jsonrpc\":\"2.0\",\"id\":1,\"re'; printf 'sult\":{\"a\":1}}\\r\\n'; cat > /dev/null");
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(*reply, Json::object({{"a", 1}}));
+  const std::lock_guard lock(mutex);
+  EXPECT_NE(logged.find("junk_on_stdout"), std::string::npos);
+  EXPECT_NE(logged.find("reply_ignored"), std::string::npos);
+}
+
+TEST_F(ChildProcessTest, SaysHowTheProcessEnded) {
+  const Reply exited = call("read l; exit 3");
+  ASSERT_FALSE(exited.ok());
+  EXPECT_EQ(exited.error().message, "the server process exited with status 3");
+  EXPECT_EQ(protocol::transport_failure(exited.error())->kind, TransportFailure::Kind::closed);
+  const Reply killed = call("read l; kill -9 $$");
+  ASSERT_FALSE(killed.ok());
+  EXPECT_EQ(killed.error().message, "the server process was killed by signal 9");
+}
+
+TEST_F(ChildProcessTest, TakesTheLastWordsOfAProcessThatHasGone) {
+  const Reply reply = call(std::string("read l; ") + answer + "; exit 0");
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+}
+
+TEST_F(ChildProcessTest, AProgramThatIsNotThereIsAnErrorAtOnce) {
+  EXPECT_FALSE(ChildProcess::start(loop, {"/nonexistent/program"}).ok());
+  EXPECT_FALSE(ChildProcess::start(loop, {}).ok());
+}
+
+TEST_F(ChildProcessTest, GivesUpALineThatIsTooLong) {
+  options.line_bytes_max = 1000;
+  const Reply reply = call("read l; head -c 5000 /dev/zero | tr '\\0' x; cat > /dev/null");
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(protocol::transport_failure(reply.error())->kind, TransportFailure::Kind::too_large);
+}
+
+TEST_F(ChildProcessTest, KeepsTheNewestOfStandardError) {
+  options.standard_error = ChildProcessOptions::Stderr::capture;
+  options.stderr_bytes_max = 100;
+  const Reply reply = call(std::string("read l; head -c 300000 /dev/zero | tr '\\0' e >&2; echo end >&2; ") +
+                           answer + "; cat > /dev/null");
+  ASSERT_TRUE(reply.ok());
+  child.reset();
+}
+
+TEST_F(ChildProcessTest, InheritsNoDescriptor) {
+  const std::string marker = std::filesystem::temp_directory_path() / ("marker" + std::to_string(::getpid()));
+  const int open = ::open(marker.c_str(), O_RDWR | O_CREAT, 0600);  // without O_CLOEXEC
+  ASSERT_GE(open, 0);
+  const Reply reply =
+      call("read l; n=$(ls -l /proc/$$/fd | grep -c " + marker +
+           "); printf '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":%d}}\\n' $n; cat > /dev/null");
+  ::close(open);
+  std::filesystem::remove(marker);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_EQ(*reply, Json::object({{"n", 0}}));
+}
+
+TEST_F(ChildProcessTest, EndsAProcessThatIgnoresEverything) {
+  options.step_max = 20ms;
+  ASSERT_TRUE(call(std::string("trap '' TERM; read l; ") + answer + "; while :; do sleep 1; done").ok());
+  const int pid = child->process_id();
+  child.reset();
+  EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(pid)));
+}
+
+TEST_F(ChildProcessTest, DroppingACallCancelsItByName) {
+  start("read l; read c; case $c in *notifications/cancelled*'\"requestId\":1'*) exit 42;; esac; exit 1");
+  Exchange around = exchange();
+  Task<Reply> first = called(*child, Request(1, "tools/call", Json::object()), around);
+  std::promise<Reply> result;
+  Task<Reply> second;
+  loop.executor().post([&] {
+    first.start([] {});
+    first = Task<Reply>();
+    second = called(*child, Request(2, "tools/call", Json::object()), around);
+    second.start([&] {
+      Reply reply = second.take();
+      second = Task<Reply>();
+      result.set_value(std::move(reply));
+    });
+  });
+  const Reply reply = result.get_future().get();
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(reply.error().message, "the server process exited with status 42");
+}
+
+}  // namespace
+}  // namespace signet
