@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""`signet call` at a terminal: every kind of field, a wrong answer, a decline, Ctrl-C in mid-question, and a call that a
+second process resumes. Usage: terminal.py DIR_OF_PROGRAMS"""
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+FORM = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "title": "City", "minLength": 2},
+        "mail": {"type": "string", "format": "email"},
+        "password": {"type": "string"},
+        "nights": {"type": "integer", "minimum": 1, "maximum": 14, "default": 2},
+        "budget": {"type": "number"},
+        "pets": {"type": "boolean", "default": False},
+        "room": {"type": "string", "enum": ["s", "d"], "enumNames": ["Single", "Double"]},
+        "extras": {"type": "array", "items": {"anyOf": [{"const": "b", "title": "Breakfast"}, {"const": "p", "title": "Parking"}]}},
+        "note": {"type": "string"},
+    },
+    "required": ["city", "mail", "password", "nights", "budget", "pets", "room"],
+}
+
+
+def serve():
+    """A server on the standard streams that keeps nothing: what it knows is in the state. Logs what it gets."""
+    log = open(os.environ["TERMINAL_LOG"], "a", buffering=1, encoding="utf-8")
+
+    def ask(key, params, state):
+        return {"resultType": "input_required", "requestState": state,
+                "inputRequests": {key: {"method": "elicitation/create", "params": params}}}
+
+    def done(text):
+        return {"resultType": "complete", "content": [{"type": "text", "text": text}]}
+
+    for line in sys.stdin:
+        message = json.loads(line)
+        log.write(line)
+        if "id" not in message:
+            continue
+        params = message.get("params", {})
+        answers = params.get("inputResponses")
+        if message["method"] == "server/discover":
+            result = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+                      "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "inn\x1b[31m", "version": "1"}}}
+        elif message["method"] == "tools/list":
+            result = {"resultType": "complete", "tools": []}
+        elif params["name"] == "link":
+            result = done("visited " + answers["u"]["action"]) if answers else ask(
+                "u", {"mode": "url", "message": "Log in", "url": "https://login.example/x?y=1"}, "s")
+        elif answers:
+            answer = answers["booking"]
+            result = done(json.dumps(answer, sort_keys=True) + params["requestState"])
+        else:
+            result = ask("booking", {"message": "Where to?", "requestedSchema": FORM}, "|state")
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+
+
+class Person:
+    """A program at a pseudo-terminal, and what it has shown."""
+
+    def __init__(self, command, environment):
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvpe(command[0], command, environment)
+        self.shown = ""
+
+    def expect(self, text, seconds=20):
+        end = time.monotonic() + seconds
+        while text not in self.shown:
+            if not self.read(end):
+                raise AssertionError("no %r in:\n%s" % (text, self.shown))
+        self.shown = self.shown[self.shown.index(text) + len(text):]
+
+    def read(self, end):
+        ready, _, _ = select.select([self.terminal], [], [], max(0, end - time.monotonic()))
+        try:
+            got = os.read(self.terminal, 4096) if ready else b""
+        except OSError:
+            got = b""
+        self.shown += got.decode("utf-8", "replace")
+        return bool(got)
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def answer(self, prompt, text):
+        self.expect(prompt)
+        self.type(text + "\n")
+
+    def leave(self):
+        end = time.monotonic() + 20
+        while self.read(end):
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.terminal)
+        return os.waitstatus_to_exitcode(status)
+
+
+class Terminal:
+    def __init__(self, programs, folder):
+        self.signet = os.path.join(os.path.abspath(programs), "signet")
+        self.log = os.path.join(folder, "log")
+        self.saved = os.path.join(folder, "saved.json")
+        self.environment = dict(os.environ, TERM="xterm", TERMINAL_LOG=self.log)
+        self.server = ["--", sys.executable, os.path.abspath(__file__), "--server"]
+
+    def person(self, *words):
+        open(self.log, "w").close()
+        return Person([self.signet, *words], self.environment)
+
+    def sent(self, method):
+        with open(self.log, encoding="utf-8") as file:
+            return [json.loads(line) for line in file if json.loads(line).get("method") == method]
+
+    def fill_in(self, person):
+        person.expect("asks:")
+        person.answer("City", "x")
+        person.expect("at least 2 characters")
+        person.answer("City", "Rome")
+        person.answer("mail", "nonsense")
+        person.expect("e-mail")
+        person.answer("mail", "ada@example.com")
+        person.answer("password", "hunter2")
+        person.expect("\n")
+        assert "hunter2" not in person.shown, "the secret was echoed"
+        person.answer("nights", "99")
+        person.expect("at most 14")
+        person.answer("nights", "")
+        person.answer("budget", "99.5")
+        person.answer("pets", "perhaps")
+        person.expect("yes or no, please")
+        person.answer("pets", "y")
+        person.expect("2) Double")
+        person.answer("room", "2")
+        person.expect("1) Breakfast")
+        person.answer("extras", "2, 1")
+        person.answer("note", "")
+
+    CONTENT = {"city": "Rome", "mail": "ada@example.com", "password": "hunter2", "nights": 2, "budget": 99.5, "pets": True,
+               "room": "d", "extras": ["p", "b"]}
+
+    def every_kind_of_field(self):
+        person = self.person("call", *self.server, "book")
+        self.fill_in(person)
+        person.expect("|state")
+        assert person.leave() == 0
+        assert self.sent("tools/call")[1]["params"]["inputResponses"]["booking"] == {"action": "accept", "content": self.CONTENT}
+
+    def a_decline(self):
+        person = self.person("call", *self.server, "book")
+        person.answer("City", "/decline")
+        person.expect('"decline"')
+        assert person.leave() == 0
+
+    def an_interrupt(self):
+        person = self.person("call", *self.server, "book")
+        person.answer("City", "Rome")
+        person.expect("mail")
+        person.type("\x03")
+        assert person.leave() == 130
+        assert len(self.sent("tools/call")) == 1, "something was sent"
+
+    def a_url(self):
+        person = self.person("call", *self.server, "link")
+        person.expect("login.example")
+        person.expect("https://login.example/x?y=1")
+        person.answer("Open it?", "v")
+        person.expect("visited accept")
+        assert person.leave() == 0
+
+    def a_resumed_call(self):
+        person = self.person("call", "--save", self.saved, *self.server, "book")
+        person.expect("Saved")
+        assert person.leave() == 5
+        assert os.stat(self.saved).st_mode & 0o777 == 0o600
+        person = self.person("call", "--resume", self.saved)
+        person.answer("City", "Rome")
+        person.expect("mail")
+        person.type("\x03")
+        assert person.leave() == 130
+        assert not self.sent("tools/call")
+        person = self.person("call", "--resume", self.saved)
+        self.fill_in(person)
+        person.expect("|state")
+        assert person.leave() == 0
+        assert not os.path.exists(self.saved)
+
+    def nobody_there(self):
+        open(self.log, "w").close()
+        done = subprocess.run([self.signet, "call", *self.server, "book"], env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=20, text=True)
+        assert done.returncode == 4 and "--answers" in done.stderr, done
+        assert "\x1b" not in done.stderr, "control characters of the server reached the terminal"
+        assert len(self.sent("tools/call")) == 1
+
+    def answers_from_a_file(self):
+        with open(self.saved, "w", encoding="utf-8") as file:
+            json.dump({"booking": self.CONTENT}, file)
+        done = subprocess.run([self.signet, "call", "--answers", self.saved, *self.server, "book", "--json"],
+                              env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, text=True)
+        assert done.returncode == 0, done
+        assert json.loads(done.stdout)["resultType"] == "complete"
+
+
+def main():
+    signal.alarm(110)
+    failed = 0
+    scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "a_url", "a_resumed_call", "nobody_there", "answers_from_a_file"]
+    with tempfile.TemporaryDirectory() as folder:
+        terminal = Terminal(sys.argv[1], folder)
+        for scene in scenes:
+            try:
+                getattr(terminal, scene)()
+                print("pass", scene)
+            except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
+                failed += 1
+                print("FAIL", scene, error)
+    print("%d passed, %d failed" % (len(scenes) - failed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--server"]:
+        serve()
+    else:
+        sys.exit(main())
