@@ -392,7 +392,7 @@ std::vector<const JsonMember*> sorted_members(const Json::Object& object) {
   return members;
 }
 
-enum class Form : std::uint8_t { plain, canonical };
+enum class Form : std::uint8_t { plain, kinds, canonical };
 
 void append_value(std::string& out, const Json& value, Form form);
 
@@ -406,7 +406,7 @@ void append_member(std::string& out, const JsonMember& member, bool first, Form 
 void append_object(std::string& out, const Json::Object& object, Form form) {
   out.push_back('{');
   bool first = true;
-  if (form == Form::plain) {
+  if (form != Form::canonical) {
     for (const JsonMember& member : object) {
       append_member(out, member, first, form);
       first = false;
@@ -432,11 +432,13 @@ void append_array(std::string& out, const JsonArray& array, Form form) {
 }
 
 void append_double(std::string& out, double value, Form form) {
-  if (value == 0 && std::signbit(value) && form == Form::plain) {
+  if (value == 0 && std::signbit(value) && form != Form::canonical) {
     out.append("-0.0");
     return;
   }
+  const std::size_t begin = out.size();
   append_number(out, value);
+  if (form == Form::kinds && out.find_first_of(".e", begin) == std::string::npos) out.append(".0");
 }
 
 void append_value(std::string& out, const Json& value, Form form) {
@@ -457,7 +459,7 @@ void append_value(std::string& out, const Json& value, Form form) {
       append_double(out, *value.as_double(), form);
       break;
     case Json::Kind::decimal:
-      if (form == Form::plain) {
+      if (form != Form::canonical) {
         out.append(*value.decimal_text());
       } else {
         append_number(out, decimal_of(value));
@@ -501,6 +503,12 @@ void append(std::string& out, const Json& value) { append_value(out, value, Form
 std::string write(const Json& value) {
   std::string out;
   append(out, value);
+  return out;
+}
+
+std::string write_with_kinds(const Json& value) {
+  std::string out;
+  append_value(out, value, Form::kinds);
   return out;
 }
 

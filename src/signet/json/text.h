@@ -42,6 +42,9 @@ Result<Json, ParseError> parse(std::string_view text, const Limits& limits = Lim
 // (ECMAScript's layout: 1.0 is written 1), decimals as their text. Bytes that are no UTF-8 are written as U+FFFD, so
 // that the text is always JSON.
 std::string write(const Json& value);
+// The same, where a double never looks like an integer: 1.0 is written 1.0, as other languages' digests of arguments
+// tell the two apart.
+std::string write_with_kinds(const Json& value);
 void append(std::string& out, const Json& value);
 
 // RFC 8785 (JCS): members sorted by UTF-16 code units, ECMAScript numbers; beyond the RFC, integers of 64 bits are

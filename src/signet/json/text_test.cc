@@ -473,6 +473,14 @@ TEST(TextProperties, AMillionDoublesSurviveTheWayThroughText) {
   }
 }
 
+TEST(Write, WithKindsADoubleStaysADouble) {
+  for (const char* text :
+       {"{\"n\":1.0}", "1", "-0.0", "100.0", "1e+21", "0.5", "9007199254740993", "1e400"}) {
+    EXPECT_EQ(write_with_kinds(*parse(text)), text);
+  }
+  EXPECT_EQ(write_with_kinds(*parse("1e2")), "100.0");
+}
+
 TEST(TextProperties, EveryCutOfATextIsRefused) {
   const std::string text = R"({"a":[1.5e3,"\u00e9\ud83d\ude00",true,null,{"b":-12}],"c":"é"})";
   for (std::size_t length = 0; length < text.size(); ++length) {

@@ -179,7 +179,7 @@ token::Binding Flows::binding(const FlowRequest& request) const {
   binding.audience = audience_;
   binding.principal = request.facts->principal;
   binding.protocol_version = request.facts->protocol_version;
-  if (sealer_.reads_params()) binding.params_json = json::write(request.params);
+  if (sealer_.reads_params()) binding.params_json = json::write_with_kinds(request.params);
   return binding;
 }
 
