@@ -103,6 +103,11 @@ class Call final : public CallBase {
   [[deprecated("roots are deprecated since 2026-07-28")]] Question<std::vector<Root>> list_roots(
       std::string key = "roots");
 
+  // The tasks extension: from here on the call is a task, which the client looks after by polling, and whose questions
+  // are asked there. For tools with TaskStart::by_handler; elsewhere, and where the client does not know tasks, nothing.
+  // In the task the handler runs again from its first line: ask first, start the task, act last.
+  StartTask start_task() { return StartTask(run()); }
+
   // Computes a value once per flow and remembers it: `work` is any function that takes nothing and returns a T or a
   // Task<T>, T being a type that json/reflect.h can write and read. At least once, not exactly once: whoever sends an
   // older round's state again has it computed again, unless the tool's Redemption forbids that. The value travels in

@@ -1,5 +1,6 @@
 #include <signet/server/server_impl.h>
 
+#include <signet/protocol/capabilities.h>
 #include <signet/protocol/errors.h>
 #include <signet/protocol/methods.h>
 #include <signet/protocol/versions.h>
@@ -100,7 +101,8 @@ Server::Impl::Impl(ServerInfo its_info, const ServerOptions::Settings& its_setti
       sealer_(codec_of(settings), settings.policy, *settings.clock, *settings.entropy, settings.migration),
       workers_(settings.worker_threads_max, settings.worker_queue_max),
       flows_(settings, settings.audience.empty() ? *info.find_string("name") : settings.audience, sealer_,
-             workers_) {}
+             workers_),
+      tasks_(settings, flows_) {}
 
 void Server::Impl::add_completion(std::string key, Completion completion) {
   const std::lock_guard lock(completions_mutex_);
@@ -202,6 +204,9 @@ Task<Reply> Server::Impl::dispatch(Request& request, Exchange& exchange, Caller&
     co_return list(templates, "resourceTemplates", request, caller);
   }
   if (has_completions() && request.method == method::completion_complete) co_return complete(request, caller);
+  const bool of_task = request.method == method::tasks_get || request.method == method::tasks_update ||
+                       request.method == method::tasks_cancel;
+  if (of_task && has_tasks && caller.is_modern) co_return serve_task(request, exchange, caller);
   co_return failure(at_dispatch(protocol::method_not_found, "Method not found"));
 }
 
@@ -224,8 +229,9 @@ Json Server::Impl::capabilities(bool is_modern) const {
     all.set("resources", std::move(subscribable));
   }
   if (has_completions()) all.set("completions", Json::object());
-  if (is_modern && !settings.extensions.empty()) {
+  if (is_modern && (has_tasks || !settings.extensions.empty())) {
     Json extensions = Json::object();
+    if (has_tasks) extensions.set(std::string(detail::tasks_extension), Json::object());
     for (const auto& [id, extension] : settings.extensions) extensions.set(id, extension);
     all.set("extensions", std::move(extensions));
   }
@@ -355,17 +361,39 @@ Task<Reply> Server::Impl::call_tool(Request& request, Exchange& exchange, Caller
   if (objection) co_return invalid_arguments(*objection);
 
   const bool is_modern = caller.is_modern;
-  FlowRequest flow(request.params, facts(request, exchange, caller, *name), tool->handler, tool);
+  const protocol::ClientCapabilities declared(caller.envelope.client_capabilities);
+  const bool knows_tasks = is_modern && declared.has_extension(detail::tasks_extension);
+  if (is_modern && !knows_tasks && tool->task_support == TaskSupport::required) {
+    co_return failure(protocol::missing_extension(detail::tasks_extension));
+  }
+  std::shared_ptr<CallFacts> call_facts = facts(request, exchange, caller, *name);
+  call_facts->may_become_task = knows_tasks && tool->task_support != TaskSupport::none;
+  FlowRequest flow(&request.params, std::move(call_facts), tool->handler, tool);
   flow.input = *arguments;
   flow.bound = std::move(*arguments);
   flow.policy = tool->policy;
-  flow.complete = [this, &tool, is_modern](Json members) {
+  flow.task_at_once = flow.facts->may_become_task && tool->task_start == TaskStart::at_once;
+  flow.become_task = [this](const FlowRequest& as, rounds::Journal journal) {
+    return tasks_.create(as, std::move(journal));
+  };
+  flow.complete = [this, tool, is_modern](Json members) {
     return finish_tool(*tool, std::move(members), is_modern);
   };
   flow.failed = &tool_failed;
   Task<Reply> serving = flows_.serve(flow, exchange);
   Reply reply = co_await serving;
   co_return reply;
+}
+
+// X3, X16: the extension is looked for before the task is.
+Reply Server::Impl::serve_task(const Request& request, const Exchange& exchange, const Caller& caller) {
+  const protocol::ClientCapabilities declared(caller.envelope.client_capabilities);
+  if (!declared.has_extension(detail::tasks_extension)) {
+    return failure(protocol::missing_extension(detail::tasks_extension));
+  }
+  if (request.method == method::tasks_get) return tasks_.get(request, exchange.principal);
+  if (request.method == method::tasks_update) return tasks_.update(request, exchange.principal);
+  return tasks_.cancel(request, exchange.principal);
 }
 
 // S65: what does not fit the output schema is not sent.
@@ -403,7 +431,7 @@ Task<Reply> Server::Impl::get_prompt(Request& request, Exchange& exchange, Calle
       co_return failure(invalid("The argument '" + required + "' is missing"));
   }
 
-  FlowRequest flow(request.params, facts(request, exchange, caller, *name), prompt->handler, prompt);
+  FlowRequest flow(&request.params, facts(request, exchange, caller, *name), prompt->handler, prompt);
   flow.input = *arguments;
   flow.bound = std::move(*arguments);
   flow.policy = prompt->policy;
@@ -440,7 +468,7 @@ Task<Reply> Server::Impl::read_resource(Request& request, Exchange& exchange, Ca
   if (resource == nullptr) co_return failure(not_found(*uri, is_modern));
 
   const std::string target = *uri;
-  FlowRequest flow(request.params, facts(request, exchange, caller, target), resource->handler, resource);
+  FlowRequest flow(&request.params, facts(request, exchange, caller, target), resource->handler, resource);
   flow.input = std::move(variables);
   flow.policy = resource->policy;
   flow.complete = [this, &resource, &target, is_modern](Json members) {

@@ -116,6 +116,8 @@ std::shared_ptr<const ToolEntry> make_tool(std::string name, std::string descrip
   entry->mirrored = std::move(*mirrored);
   entry->policy = policy_of(options, server, "tool", name);
   entry->policy.flow_lifetime = options.flow_lifetime;
+  entry->task_support = options.task_support;
+  entry->task_start = options.task_start;
   entry->handler = std::move(handler);
 
   Json& listed = entry->listed;

@@ -26,6 +26,8 @@ struct ToolEntry {
   std::shared_ptr<const CompiledSchema> input;
   std::shared_ptr<const CompiledSchema> output;  // null where there is none
   std::vector<protocol::MirroredHeader> mirrored;
+  TaskSupport task_support = TaskSupport::none;
+  TaskStart task_start = TaskStart::at_once;
   FlowPolicy policy;
 };
 

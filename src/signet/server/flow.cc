@@ -94,28 +94,6 @@ rounds::Journal foreign_journal(const Bytes& state) {
   return journal;
 }
 
-// Answers are checked against the questions that the journal kept (explicit style).
-std::optional<std::string> check_kept(const Json& question, const Json& answer) {
-  const QuestionKind kind = kind_of(question);
-  if (kind != QuestionKind::elicit_form) return check_answer(kind, nullptr, answer);
-  const Json* params = question.find("params");
-  const Json* schema = params == nullptr ? nullptr : params->find("requestedSchema");
-  if (schema == nullptr) return "The question has no form.";
-  const FormSchema form(*schema);
-  return check_answer(kind, &form, answer);
-}
-
-Json input_requests(const std::vector<rounds::Pending>& pending) {
-  Json requests = Json::object();
-  for (const rounds::Pending& question : pending) {
-    Json request = question.question;
-    Json* params = request.find("params");
-    if (params != nullptr) *params = with_reason(std::move(*params), question.reason);
-    requests.set(question.key, std::move(request));
-  }
-  return requests;
-}
-
 class Waits {
  public:
   explicit Waits(Executor& executor) : executor_(executor) {}
@@ -171,6 +149,17 @@ class TimeLimit {
 
 }  // namespace
 
+Json input_requests(const std::vector<rounds::Pending>& pending) {
+  Json requests = Json::object();
+  for (const rounds::Pending& question : pending) {
+    Json request = question.question;
+    Json* params = request.find("params");
+    if (params != nullptr) *params = with_reason(std::move(*params), question.reason);
+    requests.set(question.key, std::move(request));
+  }
+  return requests;
+}
+
 token::Binding Flows::binding(const FlowRequest& request) const {
   token::Binding binding;
   binding.method = request.facts->method;
@@ -179,7 +168,7 @@ token::Binding Flows::binding(const FlowRequest& request) const {
   binding.audience = audience_;
   binding.principal = request.facts->principal;
   binding.protocol_version = request.facts->protocol_version;
-  if (sealer_.reads_params()) binding.params_json = json::write_with_kinds(request.params);
+  if (sealer_.reads_params()) binding.params_json = json::write_with_kinds(*request.params);
   return binding;
 }
 
@@ -323,10 +312,10 @@ Task<Reply> Flows::serve(FlowRequest& request, Exchange& exchange) {
   Start start;
   start.unasked = request.policy.accepts_unasked_answers ? rounds::Unasked::taken : rounds::Unasked::ignored;
   if (!request.facts->legacy) {
-    Result<Json::Object, Fault> responses = read_responses(request.params);
+    Result<Json::Object, Fault> responses = read_responses(*request.params);
     if (!responses.ok()) co_return failure(std::move(responses.error()));
     start.responses = std::move(*responses);
-    if (const Json* state = request.params.find("requestState")) {
+    if (const Json* state = request.params->find("requestState")) {
       if (!state->is_string()) co_return failure(refused(request, token::Refused()));
       Task<std::optional<Fault>> opening = open(request, exchange, *state->as_string(), start);
       std::optional<Fault> refusal = co_await opening;
@@ -352,41 +341,76 @@ Task<Reply> Flows::serve(FlowRequest& request, Exchange& exchange) {
   co_return reply;
 }
 
+// One run: an ending, in which the questions of the explicit style are pending like the others.
+Task<Ending> Flows::play(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start) {
+  run->round().accept(check_against);
+  run->load_explicit();
+  Task<Ending> running = this->run(request, exchange, run, start);
+  Ending ending = co_await running;
+  const Answer* answer = std::get_if<Answer>(&ending);
+  const InputRequired* questions = answer == nullptr ? nullptr : std::get_if<InputRequired>(answer);
+  if (questions != nullptr) co_return ask_explicitly(*run, *questions);
+  co_return ending;
+}
+
 // Runs the handler until there is a result, an error, or questions for a modern client. A client of the handshake
 // revisions is asked what the explicit style wants between two runs.
 Task<Reply> Flows::rounds(FlowRequest& request, Exchange& exchange, Start& start) {
+  if (request.task_at_once) co_return begin_task(request, std::move(start.journal));
   rounds::Round round(std::move(start.journal), std::move(start.responses), start.unasked);
   for (std::uint32_t turn = 1;; ++turn) {
     auto run = std::make_shared<Run>(request.facts, exchange, std::move(round));
     const Closing closing(*run);
-    run->round().accept(check_kept);
-    run->load_explicit();
-    Task<Ending> running = this->run(request, exchange, run, start);
-    Ending ending = co_await running;
+    Task<Ending> playing = play(request, exchange, run, start);
+    Ending ending = co_await playing;
 
-    const Answer* answer = std::get_if<Answer>(&ending);
-    const InputRequired* questions = answer == nullptr ? nullptr : std::get_if<InputRequired>(answer);
-    if (questions != nullptr) {
-      ending = ask_explicitly(*run, *questions);
-      const bool parked = std::holds_alternative<Parked>(ending);
-      if (parked && request.facts->legacy) {
-        Task<std::optional<Fault>> asking = run->ask_pending();
-        std::optional<Fault> unanswered = co_await asking;
-        if (!unanswered && turn < request.facts->rounds_max) {
-          round = rounds::Round(std::move(run->round()).finish(), Json::Object());
-          continue;
-        }
-        ending = unanswered ? std::move(*unanswered) : Fault(protocol::internal_error, "Too many rounds");
+    const bool pending = std::holds_alternative<Parked>(ending);
+    if (pending && request.facts->legacy) {
+      Task<std::optional<Fault>> asking = run->ask_pending();
+      std::optional<Fault> unanswered = co_await asking;
+      if (!unanswered && turn < request.facts->rounds_max) {
+        round = rounds::Round(std::move(run->round()).finish(), Json::Object());
+        continue;
       }
-    }
-    if (std::holds_alternative<Parked>(ending)) {
+      ending = unanswered ? std::move(*unanswered) : Fault(protocol::internal_error, "Too many rounds");
+    } else if (pending) {
       Task<Reply> sealing = seal(request, exchange, start, *run);
       Reply reply = co_await sealing;
       record(request, reply.ok() ? "asked" : "error");
       co_return reply;
     }
+    if (std::holds_alternative<BecomesTask>(ending))
+      co_return begin_task(request, std::move(run->round()).finish());
     co_return conclude(request, std::move(ending));
   }
+}
+
+Reply Flows::begin_task(const FlowRequest& request, rounds::Journal journal) const {
+  record(request, "task");
+  return request.become_task(request, std::move(journal));
+}
+
+Task<Flows::Turn> Flows::turn(FlowRequest& request, Exchange& exchange, rounds::Round round) {
+  Start start;
+  auto run = std::make_shared<Run>(request.facts, exchange, std::move(round));
+  const Closing closing(*run);
+  Ending ending = Parked();
+  try {
+    Task<Ending> playing = play(request, exchange, run, start);
+    Ending ended = co_await playing;
+    ending = std::move(ended);
+  } catch (...) {
+    ending = Threw(text_of(std::current_exception()));
+  }
+  Turn turn;
+  if (std::holds_alternative<Parked>(ending)) {
+    turn.pending = run->round().pending();
+    turn.journal = std::move(run->round()).finish();
+    record(request, "asked");
+  } else {
+    turn.reply.emplace(conclude(request, std::move(ending)));
+  }
+  co_return turn;
 }
 
 // The reply where nobody is asked any more.

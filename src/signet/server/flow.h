@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <signet/base/digest.h>
 #include <signet/base/task.h>
@@ -33,13 +34,13 @@ struct FlowPolicy {
 
 // One request that a handler serves. Borrowed until the task ends.
 struct FlowRequest {
-  FlowRequest(const Json& request_params, std::shared_ptr<CallFacts> call_facts, const Handler& its_handler,
+  FlowRequest(const Json* request_params, std::shared_ptr<CallFacts> call_facts, const Handler& its_handler,
               std::shared_ptr<const void> handler_owner)
       : params(request_params),
         facts(std::move(call_facts)),
         handler(its_handler),
         owner(std::move(handler_owner)) {}
-  const Json& params;
+  const Json* params;  // borrowed while the request is served
   std::shared_ptr<CallFacts> facts;
   const Handler& handler;
   std::shared_ptr<const void> owner;  // keeps the handler while it runs
@@ -50,7 +51,13 @@ struct FlowRequest {
   std::function<Reply(Json members)> complete;
   // What the client is told of a handler that threw; the reason is in the log.
   std::function<Reply()> failed;
+  // Goes on as a task, from where the journal is. Only where the facts say that it may.
+  std::function<Reply(const FlowRequest& request, rounds::Journal journal)> become_task;
+  bool task_at_once = false;  // the handler runs in the task only
 };
+
+// The `inputRequests` of what is pending.
+Json input_requests(const std::vector<rounds::Pending>& pending);
 
 // Serves handlers in rounds. Thread-safe.
 class Flows {
@@ -62,6 +69,15 @@ class Flows {
   // The result, the questions of the next round (resultType `input_required`), or an error.
   Task<Reply> serve(FlowRequest& request, Exchange& exchange);
 
+  // One run, for a task that keeps its journal itself: the result or error, or the questions.
+  struct Turn {
+    Turn() = default;
+    std::optional<Reply> reply;
+    rounds::Journal journal;
+    std::vector<rounds::Pending> pending;
+  };
+  Task<Turn> turn(FlowRequest& request, Exchange& exchange, rounds::Round round);
+
  private:
   // What a request brought with it.
   struct Start;
@@ -71,10 +87,12 @@ class Flows {
   Task<Reply> wait_for_reply(token::Claim claim, Exchange& exchange);
   Task<void> settle_claim(const Start& start, const Reply& reply, Exchange& exchange);
   Task<Reply> rounds(FlowRequest& request, Exchange& exchange, Start& start);
+  Task<Ending> play(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start);
   Task<Ending> run(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start);
   bool start_plain(const FlowRequest& request, const std::shared_ptr<Run>& run);
   Ending ask_explicitly(Run& run, const InputRequired& questions) const;
   Task<Reply> seal(FlowRequest& request, Exchange& exchange, Start& start, Run& run);
+  Reply begin_task(const FlowRequest& request, rounds::Journal journal) const;
   Reply conclude(const FlowRequest& request, Ending ending) const;
 
   token::Binding binding(const FlowRequest& request) const;

@@ -195,6 +195,12 @@ ToolOptions& ToolOptions::accepts_unasked_answers() {
   return *this;
 }
 
+ToolOptions& ToolOptions::task(TaskSupport support, TaskStart start) {
+  settings_.task_support = support;
+  settings_.task_start = start;
+  return *this;
+}
+
 PromptOptions& PromptOptions::title(std::string title) {
   settings_.title = std::move(title);
   return *this;

@@ -112,6 +112,17 @@ class ServerOptions {
   Settings settings_;
 };
 
+// Whether a call of a tool may go on as a task after its reply (extension io.modelcontextprotocol/tasks).
+enum class TaskSupport : std::uint8_t {
+  none,
+  optional,  // where the client declares the extension; else the call is served as usual
+  required,  // clients of 2026-07-28 that do not declare it are refused with -32021
+};
+enum class TaskStart : std::uint8_t {
+  at_once,     // the handler runs in the task alone
+  by_handler,  // with `co_await call.start_task()`; what is asked before it is asked in rounds
+};
+
 class ToolOptions {
  public:
   struct Settings {
@@ -126,6 +137,8 @@ class ToolOptions {
     std::optional<std::chrono::milliseconds> time_limit;
     Redemption redemption = Redemption::many;
     bool accepts_unasked_answers = false;
+    TaskSupport task_support = TaskSupport::none;
+    TaskStart task_start = TaskStart::at_once;
   };
 
   ToolOptions() = default;
@@ -151,6 +164,7 @@ class ToolOptions {
   // Takes answers that come before anything was asked. For tools whose effect is harmless when nobody was asked: a
   // first-shot "yes" is how confirmations are forged. The answers must fit the questions all the same.
   ToolOptions& accepts_unasked_answers();
+  ToolOptions& task(TaskSupport support, TaskStart start = TaskStart::at_once);
 
   const Settings& settings() const { return settings_; }
 

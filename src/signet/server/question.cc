@@ -53,3 +53,12 @@ void Asking::suspend(PromiseBase& waiting) {
 }
 
 }  // namespace signet::detail
+
+namespace signet {
+
+bool StartTask::await_ready() const { return run_.facts().in_task || !run_.facts().may_become_task; }
+
+// The run ends here; in the task it comes by again and goes on.
+void StartTask::await_suspend(std::coroutine_handle<> /*waiting*/) const { run_.end(detail::BecomesTask()); }
+
+}  // namespace signet

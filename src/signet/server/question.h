@@ -78,6 +78,18 @@ class Asking {
 
 namespace signet {
 
+// What `call.start_task()` gives, to be awaited.
+class [[nodiscard]] StartTask {
+ public:
+  explicit StartTask(detail::Run& run) : run_(run) {}
+  bool await_ready() const;
+  void await_suspend(std::coroutine_handle<> waiting) const;
+  void await_resume() const noexcept {}
+
+ private:
+  detail::Run& run_;
+};
+
 template <typename... Rs>
 class All;
 template <typename R>

@@ -117,6 +117,16 @@ std::optional<std::string> check_answer(QuestionKind kind, const FormSchema* for
   return check_roots(answer);
 }
 
+std::optional<std::string> check_against(const Json& request, const Json& answer) {
+  const QuestionKind kind = kind_of(request);
+  if (kind != QuestionKind::elicit_form) return check_answer(kind, nullptr, answer);
+  const Json* params = request.find("params");
+  const Json* schema = params == nullptr ? nullptr : params->find("requestedSchema");
+  if (schema == nullptr) return "The question has no form.";
+  const FormSchema form(*schema);
+  return check_answer(kind, &form, answer);
+}
+
 Json with_reason(Json params, const std::string& reason) {
   std::string* message = params.contains("message") ? params.find("message")->as_string() : nullptr;
   if (message != nullptr && !reason.empty()) message->append("\n").append(reason);

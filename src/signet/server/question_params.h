@@ -28,6 +28,9 @@ std::vector<protocol::Capability> needed_capabilities(QuestionKind kind, const J
 // nothing where it fits. `form` is the compiled schema of a form.
 std::optional<std::string> check_answer(QuestionKind kind, const FormSchema* form, const Json& answer);
 
+// The same for a question of which only the request is left (request_of).
+std::optional<std::string> check_against(const Json& request, const Json& answer);
+
 // The question with the reason why the last answer did not count, where the kind has a text to show it in.
 Json with_reason(Json params, const std::string& reason);
 

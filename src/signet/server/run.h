@@ -41,6 +41,8 @@ struct CallFacts {
   std::string flow_id;
   std::uint32_t round = 1;
   std::uint32_t rounds_max = 16;
+  bool may_become_task = false;  // the tool and the client support it
+  bool in_task = false;
 };
 
 // The handler is at a question without an answer.
@@ -55,7 +57,9 @@ struct Misused {
   explicit Misused(std::string text) : what(std::move(text)) {}
   std::string what;
 };
-using Ending = std::variant<Answer, Parked, Fault, Threw, Misused>;
+// The handler wants to go on as a task, from its first line over the same journal.
+struct BecomesTask {};
+using Ending = std::variant<Answer, Parked, Fault, Threw, Misused, BecomesTask>;
 
 // Shared with the worker thread of a plain function, which may outlive the request: then it is closed, and nothing that
 // the function does reaches the client.

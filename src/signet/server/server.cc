@@ -25,10 +25,12 @@ Server::~Server() = default;
 
 Server& Server::add_tool(std::string name, std::string description, Json input_schema, Json output_schema,
                          detail::Handler handler, ToolOptions options) {
+  const bool has_task = options.settings().task_support != TaskSupport::none;
   add(impl_->tools,
       detail::make_tool(std::move(name), std::move(description), std::move(input_schema),
                         std::move(output_schema), std::move(handler), options.settings(), impl_->settings),
       "tool");
+  if (has_task) impl_->has_tasks = true;
   return *this;
 }
 

@@ -1,6 +1,7 @@
 // The inside of Server: from a request to the handler it is for.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <signet/server/options.h>
 #include <signet/server/server.h>
 #include <signet/server/subscriptions.h>
+#include <signet/server/tasks.h>
 #include <signet/server/worker_pool.h>
 #include <signet/token/sealer.h>
 
@@ -35,6 +37,9 @@ class Server::Impl {
   detail::Catalogue<detail::ResourceEntry> resources{"resources"};
   detail::Catalogue<detail::ResourceEntry> templates{"resource templates"};
   std::shared_ptr<detail::Subscriptions> subscriptions;
+
+  // From the first tool that may be a task on.
+  std::atomic<bool> has_tasks{false};
 
   void add_completion(std::string key, Completion completion);
 
@@ -56,6 +61,7 @@ class Server::Impl {
   Reply list(const detail::Catalogue<T>& catalogue, std::string_view member, const Request& request,
              const Caller& caller) const;
   Task<Reply> call_tool(Request& request, Exchange& exchange, Caller& caller);
+  Reply serve_task(const Request& request, const Exchange& exchange, const Caller& caller);
   Task<Reply> get_prompt(Request& request, Exchange& exchange, Caller& caller);
   Task<Reply> read_resource(Request& request, Exchange& exchange, Caller& caller);
   Reply complete(const Request& request, const Caller& caller) const;
@@ -77,6 +83,7 @@ class Server::Impl {
   token::Sealer sealer_;
   detail::WorkerPool workers_;
   detail::Flows flows_;
+  detail::Tasks tasks_;  // behind what its runs use
   mutable std::mutex completions_mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Completion>> completions_;
 };
