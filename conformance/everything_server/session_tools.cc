@@ -1,7 +1,9 @@
 // Sampling is deprecated by the specification, and the suite looks for it all the same.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include <signet/json/text.h>
 
@@ -83,6 +85,13 @@ Task<ToolResult> with_choices(Call& call) {
   co_return told(answer);
 }
 
+// Closes its stream before it answers; the client comes back for the answer.
+ToolResult reconnection(signet::PlainCall& call) {
+  call.detach_stream(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  return signet::text("You came back for this.");
+}
+
 }  // namespace
 
 void add_session_tools(Server& server) {
@@ -90,6 +99,7 @@ void add_session_tools(Server& server) {
   server.tool("test_elicitation", "Asks for a name and an address.", elicitation);
   server.tool("test_elicitation_sep1034_defaults", "Asks with a default for each kind of field.",
               with_defaults);
+  server.tool("test_reconnection", "Closes its stream before it answers.", reconnection);
   server.tool("test_elicitation_sep1330_enums", "Asks with each kind of choice.", with_choices);
 }
 
