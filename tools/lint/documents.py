@@ -84,6 +84,14 @@ def blocks_of(file, text):
     return blocks, problems
 
 
+def broken_links(root, path, text):
+    """Links of a document to files that are not there."""
+    prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        if "://" not in target and not target.startswith("mailto:") and not (path.parent / target).exists():
+            yield f"{path.relative_to(root)}: a link to {target}, which is not there"
+
+
 class Checker:
     def __init__(self, root, binary, compiler, tests):
         self.root, self.binary, self.compiler, self.tests = root, binary, compiler, tests
@@ -188,6 +196,7 @@ def main():
     for path in documents + sorted((root / "doc").glob("*.md")):
         blocks, found = blocks_of(path.relative_to(root).as_posix(), path.read_text())
         problems += found
+        problems += broken_links(root, path, path.read_text())
         for block in blocks:
             count += 1
             reason = checker.check(block)
