@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   everything::add_content_tools(server);
   everything::add_asking_tools(server);
   everything::add_session_tools(server);
+  everything::add_task_tools(server);
   everything::add_prompts_and_resources(server);
 
   signet::Result<void> served;
