@@ -103,7 +103,7 @@ void mutate(Input& input, const std::vector<Input>& corpus, Random& random) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::size_t inputs = 2000;
+  std::size_t inputs = 100'000;
   std::uint64_t seed = 1;
   std::vector<Input> corpus;
   for (int i = 1; i < argc; ++i) {
@@ -125,7 +125,8 @@ int main(int argc, char** argv) {
   Random random(seed);
   for (std::size_t i = 0; i < inputs; ++i) {
     Input input = corpus[below(random, corpus.size())];
-    for (std::size_t change = 0; change <= below(random, 8); ++change) mutate(input, corpus, random);
+    const std::size_t changes = 1 + below(random, 4);
+    for (std::size_t change = 0; change < changes; ++change) mutate(input, corpus, random);
     run(input);
   }
   std::filesystem::remove(left);
