@@ -4,11 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include <signet/keys/ring_text.h>
+#include <signet/keys/rotation.h>
 
 namespace signet::keys {
 namespace {
@@ -123,6 +126,40 @@ TEST_F(RingFileTest, IsChangedAtOnceAndOnlyIntoARing) {
       change_ring_file(path, [](std::vector<KeyEntry>&) -> Result<void> { return failure("no"); }).ok());
   EXPECT_EQ(read_ring_file(path).value()->keys().size(), 2u);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "nothing is left behind";
+}
+
+TEST_F(RingFileTest, OfManyChangesAtOnceNoneIsLost) {
+  put(one_key("a"));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this, i] {
+      const auto changed = change_ring_file(path, [i](std::vector<KeyEntry>& entries) -> Result<void> {
+        const std::string id = "k" + std::to_string(i);
+        entries.push_back(token::generate_key(id, KeyStage::accept, now, system_entropy()));
+        return {};
+      });
+      EXPECT_TRUE(changed.ok());
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(read_ring_file(path).value()->keys().size(), 9u);
+}
+
+TEST_F(RingFileTest, OfManyWhoTakeTheNextStepAtOnceOneDoes) {
+  put(one_key("a"));
+  std::atomic<int> taken = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([this, &taken] {
+      const auto changed = change_ring_file(path, [](std::vector<KeyEntry>& entries) {
+        return rotate(entries, RotationStep::accept, now, RotationTimes(), std::nullopt, system_entropy());
+      });
+      if (changed.ok()) ++taken;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken, 1);
+  EXPECT_EQ(read_ring_file(path).value()->keys().size(), 2u);
 }
 
 TEST_F(RingFileTest, AChangeThroughALinkLeavesTheLink) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <signet/keys/time_text.h>
+#include <signet/token/claims_format.h>
 
 namespace signet::keys {
 namespace {
@@ -30,16 +31,16 @@ Result<void> seal_with_new(std::vector<KeyEntry>& entries, Timestamp now, const 
   const auto fresh = first_at(entries, KeyStage::accept);
   const auto old = first_at(entries, KeyStage::seal);
   if (old == entries.end()) return failure("no key of the ring seals");
-  if (fresh->since && now < *fresh->since + times.settle) {
+  if (fresh->since && now < token::later(*fresh->since, times.settle)) {
     return failure("key " + fresh->id + " is new: instances may not have read it before " +
-                   to_text(*fresh->since + times.settle));
+                   to_text(token::later(*fresh->since, times.settle)));
   }
   fresh->stage = KeyStage::seal;
   fresh->since = now;
   old->stage = KeyStage::retire;
   old->since = now;
   // Instances that have not read this yet still seal with the old key for a while.
-  old->retires_at = now + times.settle + times.lifetime;
+  old->retires_at = token::later(token::later(now, times.settle), times.lifetime);
   return {};
 }
 

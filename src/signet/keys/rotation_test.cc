@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <signet/keys/ring_text.h>
+
 namespace signet::keys {
 namespace {
 
@@ -89,6 +91,22 @@ TEST_F(RotationTest, RefusesAStepBeforeTheOneBeforeIsInForceEverywhere) {
   const Timestamp retires = sealing + seconds(60) + hours(24);
   EXPECT_FALSE(take(RotationStep::retire, retires - milliseconds(1)).ok());
   EXPECT_TRUE(take(RotationStep::retire, retires).ok());
+}
+
+TEST_F(RotationTest, HoweverLongAStateMayLiveTheRingCanBeReadAgain) {
+  times.lifetime = milliseconds::max();
+  ASSERT_TRUE(take(RotationStep::accept, start).ok());
+  ASSERT_TRUE(take(RotationStep::seal, start + seconds(60)).ok());
+  EXPECT_GT(*key("old").retires_at, start + hours(24 * 365 * 1000));
+  const Secret text = write_ring(entries);
+  EXPECT_TRUE(parse_ring(as_text(text.expose())).ok());
+
+  times.settle = milliseconds::max();
+  times.lifetime = milliseconds(0);
+  ASSERT_TRUE(retire_key(entries, "old", start, start).ok());
+  ASSERT_TRUE(take(RotationStep::retire, start).ok());
+  ASSERT_TRUE(take(RotationStep::accept, start, "next").ok());
+  EXPECT_FALSE(take(RotationStep::seal, start + hours(1'000'000)).ok());
 }
 
 TEST_F(RotationTest, NamesNewKeysAfterTheDay) {

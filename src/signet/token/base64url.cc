@@ -109,8 +109,8 @@ __attribute__((target("avx2"))) std::size_t encode_avx2(ByteView bytes, char* ou
   return i;
 }
 
-// 32 characters to 24 bytes a step, as long as a store of 32 bytes stays inside; returns how many characters were
-// taken, or nothing where one is none of the alphabet.
+// 32 characters to 24 bytes a step; returns how many characters were taken, or nothing where one is none of the
+// alphabet.
 __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::string_view characters,
                                                                        std::uint8_t* out) {
   // A character is known where no bit of its upper half's class is among the classes its lower half forbids. Classes: 1 is
@@ -130,7 +130,7 @@ __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::stri
   const __m256i underscore = _mm256_set1_epi8('_');
   const __m256i underscore_delta = _mm256_set1_epi8(63 - '_' + 'A');
   std::size_t i = 0;
-  for (; i + 44 <= characters.size(); i += 32, out += 24) {
+  for (; i + 32 <= characters.size(); i += 32, out += 24) {
     const __m256i text = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(characters.data() + i));
     const __m256i upper = _mm256_and_si256(_mm256_srli_epi32(text, 4), low_half);
     const __m256i lower = _mm256_and_si256(text, low_half);
@@ -145,7 +145,8 @@ __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::stri
     const __m256i groups = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
     const __m256i lanes = _mm256_shuffle_epi8(groups, gather);
     const __m256i packed = _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), packed);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(packed));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(packed, 1));
   }
   return i;
 }

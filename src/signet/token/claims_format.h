@@ -1,7 +1,9 @@
 // Claims as bytes: what is sealed in front of every state. Deterministic and versioned; doc/token_format.md.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,6 +18,15 @@ namespace signet::token {
 
 // 9999-12-31T23:59:59.999Z: no stamp lies beyond, so that arithmetic on stamps cannot overflow.
 inline constexpr Timestamp latest_stamp{std::chrono::milliseconds(253'402'300'799'999)};
+
+// The stamp nearest to a time: a clock may say anything.
+inline Timestamp as_stamp(Timestamp time) { return std::clamp(time, Timestamp(), latest_stamp); }
+
+// `start + by`, but never beyond latest_stamp, however long the time, and never back.
+inline Timestamp later(Timestamp start, std::chrono::milliseconds by) {
+  const Timestamp stamp = as_stamp(start);
+  return stamp + std::clamp(by, std::chrono::milliseconds(0), latest_stamp - stamp);
+}
 
 // A text among the claims is written as itself, which a holder of the keys can read, up to this size, and as its
 // SHA-256 beyond.
@@ -76,7 +87,8 @@ struct DecodedClaims {
 // Nothing where these are not claims of this version, or not as EncodedClaims would write them.
 std::optional<DecodedClaims> decode_claims(ByteView plaintext);
 
-// Why a state with these claims may not be used for this request at this time; nothing where it may.
+// Why a state with these claims may not be used for this request at this time; nothing where it may. `now` lies between
+// 1970 and latest_stamp.
 std::optional<Refusal> refusal_of(const Claims& claims, const Binding& binding, Timestamp now,
                                   std::chrono::milliseconds clock_skew, std::uint32_t rounds_max);
 

@@ -1,7 +1,6 @@
 #include <signet/token/codec.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include <signet/token/aead.h>
 #include <signet/token/base64url.h>
@@ -10,6 +9,9 @@ namespace signet::token {
 namespace {
 
 constexpr std::string_view native_prefix = "sg1.";
+// The nonce fills whole groups of characters, so that it can be decoded apart from what follows.
+constexpr std::size_t nonce_characters = base64url_size(xaes_nonce_bytes);
+static_assert(base64url_decoded_size(nonce_characters) == xaes_nonce_bytes && nonce_characters % 4 == 0);
 
 Refused refused(Refusal reason, std::string_view key_id = {}) {
   Refused refused;
@@ -70,26 +72,27 @@ Result<Unsealed, Refused> open_with(const KeyRing& ring, std::string_view token,
   if (key->retires_at() && !key->opens_at(clock.now()))
     return failure(refused(Refusal::key_retired, parts->key_id));
 
-  const std::optional<std::size_t> raw_bytes = base64url_decoded_size(parts->body.size());
-  if (!raw_bytes || *raw_bytes < xaes_nonce_bytes + aead_tag_bytes) {
+  if (parts->body.size() < nonce_characters) return failure(refused(Refusal::malformed, parts->key_id));
+  const std::string_view sealed = parts->body.substr(nonce_characters);
+  const std::optional<std::size_t> sealed_bytes = base64url_decoded_size(sealed.size());
+  if (!sealed_bytes || *sealed_bytes < aead_tag_bytes) {
     return failure(refused(Refusal::malformed, parts->key_id));
   }
-  Bytes raw(*raw_bytes);
-  if (!decode_base64url(parts->body, raw)) return failure(refused(Refusal::malformed, parts->key_id));
-
-  const std::span<std::uint8_t> view(raw);
-  const auto nonce = view.first<xaes_nonce_bytes>();
-  const auto tag = view.last<aead_tag_bytes>();
-  const auto text = view.subspan(xaes_nonce_bytes, raw.size() - xaes_nonce_bytes - aead_tag_bytes);
-  if (!key->request_state_key().open(nonce, as_bytes(parts->header), text, tag)) {
+  Unsealed unsealed;
+  Bytes& text = unsealed.plaintext;
+  text.resize(*sealed_bytes);
+  if (!decode_base64url(parts->body.substr(0, nonce_characters), unsealed.token_id) ||
+      !decode_base64url(sealed, text)) {
+    return failure(refused(Refusal::malformed, parts->key_id));
+  }
+  const std::span<std::uint8_t> view(text);
+  const std::size_t text_bytes = view.size() - aead_tag_bytes;
+  if (!key->request_state_key().open(unsealed.token_id, as_bytes(parts->header), view.first(text_bytes),
+                                     view.last<aead_tag_bytes>())) {
     return failure(refused(Refusal::not_authentic, parts->key_id));
   }
-  Unsealed unsealed;
-  std::copy(nonce.begin(), nonce.end(), unsealed.token_id.begin());
   unsealed.key_id = parts->key_id;
-  std::memmove(raw.data(), text.data(), text.size());
-  raw.resize(text.size());
-  unsealed.plaintext = std::move(raw);
+  text.resize(text_bytes);
   return unsealed;
 }
 

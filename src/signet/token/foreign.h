@@ -19,7 +19,7 @@ struct ForeignOpened {
   Bytes state;
   TokenId token_id{};  // from the decoded token, whatever its spelling
   std::optional<Timestamp> issued_at;
-  std::optional<Timestamp> expires_at;
+  std::optional<Timestamp> expires_at;  // nothing: it never expires
   std::string key_id;
 };
 

@@ -6,6 +6,7 @@
 
 #include <signet/base/digest.h>
 #include <signet/token/aead.h>
+#include <signet/token/claims_format.h>
 
 namespace signet::token {
 namespace {
@@ -198,7 +199,7 @@ Task<Result<std::shared_ptr<const KeyRing>>> FetchedRing::ring(Executor& executo
   {
     const std::lock_guard lock(mutex_);
     if (good) ring_ = *fetched;
-    due_ = clock_.now() + (good ? times_.refresh_after : times_.retry_after);
+    due_ = later(clock_.now(), good ? times_.refresh_after : times_.retry_after);
     in_force = ring_;
   }
   if (good) co_return in_force;

@@ -202,6 +202,18 @@ TEST_F(FetchedRingTest, SaysWhyThereIsNoRingAtAll) {
   EXPECT_EQ(service.waiting.size(), 2u);
 }
 
+TEST_F(FetchedRingTest, IsNeverFetchedAgainWhereTheTimeForThatIsTheLongestThereIs) {
+  FetchedRing::Times times;
+  times.refresh_after = std::chrono::milliseconds::max();
+  FetchedRing once(service.fetch(), times, clock, LogSink());
+  Task<Service::Answer> first = once.ring(executor);
+  first.start([] {});
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  clock.advance(std::chrono::hours(100'000));
+  EXPECT_EQ(run(once.ring(executor)).value()->sealing().id(), "a");
+  EXPECT_EQ(service.waiting.size(), 1u);
+}
+
 TEST_F(FetchedRingTest, ADroppedFetchLetsAnotherCallerFetch) {
   Task<Service::Answer> first = begin();
   service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));

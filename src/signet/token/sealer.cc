@@ -20,11 +20,6 @@ Refused refused(Refusal reason, std::string key_id = {}) {
   return refused;
 }
 
-// Never beyond the latest stamp, however long the time.
-Timestamp later(Timestamp start, milliseconds by) {
-  return by >= latest_stamp - start ? latest_stamp : start + by;
-}
-
 }  // namespace
 
 std::string_view to_string(Refusal refusal) {
@@ -77,11 +72,14 @@ Sealer::Sealer(std::shared_ptr<Codec> codec, Policy policy, const Clock& clock, 
   if (migration_.format == nullptr) migration_.seal = false;
 }
 
+// Whatever the clock says, what is stamped can be read back and differences of stamps do not overflow.
+Timestamp Sealer::now() const { return as_stamp(clock_.now()); }
+
 Flow Sealer::begin_flow(std::optional<milliseconds> flow_lifetime) {
   Flow flow;
   entropy_.fill(flow.id);
   flow.deadline =
-      later(clock_.now(), std::min(flow_lifetime.value_or(policy_.flow_lifetime), policy_.flow_lifetime));
+      later(now(), std::min(flow_lifetime.value_or(policy_.flow_lifetime), policy_.flow_lifetime));
   return flow;
 }
 
@@ -111,7 +109,7 @@ Result<std::string> Sealer::within_size(Result<std::string> token) const {
 Task<Result<std::string>> Sealer::seal(Binding binding, Flow flow, Bytes state, Executor& executor,
                                        std::optional<milliseconds> lifetime) {
   if (immediate() || migration_.seal) co_return seal_now(binding, flow, state, lifetime);
-  const Timestamp now = clock_.now();
+  const Timestamp now = this->now();
   Result<void> may = may_seal(flow, now);
   if (!may) co_return failure(std::move(may).error());
   const Timestamp expires_at = expiry(binding, flow, now, lifetime);
@@ -134,7 +132,7 @@ bool Sealer::immediate() const { return codec_->immediate() != nullptr; }
 
 Result<std::string> Sealer::seal_now(const Binding& binding, const Flow& flow, ByteView state,
                                      std::optional<milliseconds> lifetime) {
-  const Timestamp now = clock_.now();
+  const Timestamp now = this->now();
   Result<void> may = may_seal(flow, now);
   if (!may) return failure(std::move(may).error());
   if (migration_.seal) return within_size(migration_.format->seal(state, binding, now, entropy_));
@@ -159,15 +157,16 @@ bool Sealer::is_foreign(std::string_view token) const {
 }
 
 Result<Opened, Refused> Sealer::open_foreign(std::string_view token, const Binding& binding) {
-  const Timestamp now = clock_.now();
+  const Timestamp now = this->now();
   Result<ForeignOpened, ForeignRefused> foreign = migration_.format->open(token, binding, now);
   if (!foreign) return failure(refused(foreign.error().reason, std::move(foreign.error().key_id)));
   Opened opened;
   opened.state = std::move(foreign->state);
   opened.flow = begin_flow();
   opened.token_id = foreign->token_id;
-  opened.issued_at = foreign->issued_at.value_or(now);
-  opened.expires_at = foreign->expires_at.value_or(later(now, policy_.lifetime));
+  opened.issued_at = as_stamp(foreign->issued_at.value_or(now));
+  // One that never expires may be shown again at any time, so that it was redeemed must be remembered as long.
+  opened.expires_at = as_stamp(foreign->expires_at.value_or(latest_stamp));
   opened.key_id = std::move(foreign->key_id);
   opened.format = migration_.format->name();
   return opened;
@@ -177,7 +176,7 @@ Result<Opened, Refused> Sealer::admit(Unsealed&& unsealed, const Binding& bindin
   const std::optional<DecodedClaims> decoded = decode_claims(unsealed.plaintext);
   if (!decoded) return failure(refused(Refusal::malformed, std::move(unsealed.key_id)));
   const Claims& claims = decoded->claims;
-  const Timestamp now = clock_.now();
+  const Timestamp now = this->now();
   const std::optional<Refusal> refusal =
       refusal_of(claims, binding, now, policy_.clock_skew, policy_.rounds_max);
   if (refusal) {

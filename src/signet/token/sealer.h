@@ -88,6 +88,7 @@ class Sealer {
   Result<Opened, Refused> open_now(std::string_view token, const Binding& binding);
 
  private:
+  Timestamp now() const;
   Timestamp expiry(const Binding& binding, const Flow& flow, Timestamp now,
                    std::optional<std::chrono::milliseconds> lifetime) const;
   Result<void> may_seal(const Flow& flow, Timestamp now) const;

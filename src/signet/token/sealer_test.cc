@@ -319,6 +319,36 @@ TEST(Sealer, AnonymousStatesLiveShorterWhateverTheCallSays) {
   EXPECT_EQ(refusal_of_opening(fixture.sealer, token, local), std::nullopt);
 }
 
+TEST(Sealer, StaysWithinItsStampsWhateverTheClockAndThePolicySay) {
+  constexpr milliseconds times[] = {milliseconds::min(), milliseconds(-1), milliseconds(0), milliseconds(1),
+                                    milliseconds::max()};
+  const std::shared_ptr<const KeyRing> ring = Fixture::fresh_ring();
+  for (const milliseconds life : times) {
+    Policy policy;
+    policy.lifetime = policy.flow_lifetime = policy.clock_skew = life;
+    Fixture fixture(ring, policy);
+    for (const Timestamp now : {Timestamp::min(), Timestamp(milliseconds(-1)), Timestamp(), start,
+                                latest_stamp, latest_stamp + milliseconds(1), Timestamp::max()}) {
+      fixture.clock.set(now);
+      const Flow flow = fixture.sealer.begin_flow(life);
+      EXPECT_GE(flow.deadline, Timestamp());
+      EXPECT_LE(flow.deadline, latest_stamp);
+      const Result<std::string> token = fixture.sealer.seal_now(alice(), flow, as_bytes("s"), life);
+      EXPECT_EQ(token.ok(), life > milliseconds(0) && now < latest_stamp);
+      if (!token) continue;
+      for (const Timestamp then : {Timestamp::min(), now, Timestamp::max()}) {
+        fixture.clock.set(then);
+        const std::optional<Refusal> refusal = refusal_of_opening(fixture.sealer, *token, alice());
+        if (then == now) {
+          EXPECT_EQ(refusal, std::nullopt);
+        } else {
+          EXPECT_NE(refusal, Refusal::malformed);
+        }
+      }
+    }
+  }
+}
+
 TEST(Sealer, SealingAgainDoesNotMoveTheDeadlineOfTheFlow) {
   Fixture fixture;
   Flow flow = fixture.sealer.begin_flow();
@@ -482,6 +512,7 @@ TEST(Sealer, OpensAnotherSystemsStatesOnlyWhereThatIsConfigured) {
   EXPECT_EQ(opened->format, "other-v1");
   EXPECT_EQ(opened->key_id, "theirs");
   EXPECT_EQ(opened->flow.round, 1u);
+  EXPECT_EQ(opened->expires_at, latest_stamp) << "what never expires is remembered as used for ever";
   EXPECT_EQ(refusal_of_opening(moving, "neither", alice()), Refusal::malformed);
   const std::string native = seal(moving, alice());
   EXPECT_TRUE(native.starts_with("sg1."));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <signet/token/claims_format.h>
 #include <signet/token/profiles/parts.h>
 
 namespace signet::token::profiles {
@@ -13,6 +14,12 @@ constexpr std::chrono::seconds rmcp_lifetime{600};
 std::optional<Timestamp> in_milliseconds(const std::optional<Instant>& time) {
   if (!time) return std::nullopt;
   return std::chrono::floor<std::chrono::milliseconds>(*time);
+}
+
+// The first of two ends, of which either may be missing.
+std::optional<Timestamp> sooner(std::optional<Timestamp> one, std::optional<Timestamp> other) {
+  if (!one || !other) return one ? one : other;
+  return std::min(*one, *other);
 }
 
 // From the token itself: each has one spelling. Tokens of two systems never meet in one id.
@@ -42,14 +49,15 @@ class Format final : public ForeignFormat {
     result.state = std::move(opened->state);
     result.token_id = id_of(name(), token);
     result.issued_at = in_milliseconds(opened->issued_at);
-    result.expires_at = in_milliseconds(opened->expires_at);
+    result.expires_at = sooner(in_milliseconds(opened->expires_at), options_.accept_until);
     result.key_id = std::move(opened->key_id);
     return result;
   }
 
   Result<std::string> seal(ByteView state, const Binding& binding, Timestamp now,
                            Entropy& entropy) const override {
-    std::optional<std::chrono::microseconds> lifetime = options_.lifetime;
+    std::optional<std::chrono::microseconds> lifetime;
+    if (options_.lifetime) lifetime = later(now, *options_.lifetime) - now;
     if (!lifetime && name().starts_with("rmcp")) lifetime = rmcp_lifetime;
     return profile_->seal(as_text(state), context_of(binding, now), lifetime, entropy);
   }

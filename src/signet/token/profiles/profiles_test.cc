@@ -382,6 +382,29 @@ TEST_F(MovingSealer, EachForeignTokenHasItsOwnIdWhichItKeeps) {
   EXPECT_NE(moving.open_now(python_token(), deploy_binding())->token_id, first);
 }
 
+TEST_F(MovingSealer, ATokenThatNeverExpiresCountsUntilTheMoveIsOver) {
+  const auto opened_until = [](std::optional<Timestamp> accept_until) {
+    FormatOptions options;
+    options.config = one_key();
+    options.accept_unbound = true;
+    options.accept_until = accept_until;
+    const auto format = *make_format("protocol-droid", std::move(options));
+    testing::SeededEntropy entropy(1);
+    const std::string token = format->seal(as_bytes("s"), deploy_binding(), now, entropy).value();
+    return format->open(token, deploy_binding(), now)->expires_at;
+  };
+  EXPECT_EQ(opened_until(std::nullopt), std::nullopt);
+  EXPECT_EQ(opened_until(now + 1h), now + 1h);
+}
+
+TEST_F(MovingSealer, TakesTheLongestLifetimeThereIs) {
+  FormatOptions options = python_options();
+  options.lifetime = std::chrono::milliseconds::max();
+  Sealer moving = sealer(true, std::move(options));
+  const std::string token = moving.seal_now(deploy_binding(), moving.begin_flow(), Bytes{'s'}).value();
+  EXPECT_TRUE(moving.open_now(token, deploy_binding()).ok());
+}
+
 TEST_F(MovingSealer, SealsForTheOtherSystemInAMixedFleet) {
   Sealer moving = sealer(true);
   const std::string state = "step=3";
