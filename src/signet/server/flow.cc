@@ -3,6 +3,8 @@
 #include <signet/json/text.h>
 #include <signet/protocol/errors.h>
 #include <signet/server/question_params.h>
+#include <signet/token/claims_format.h>
+#include <signet/token/key_ring.h>
 
 #include <signet/base/one_shot.h>
 
@@ -18,6 +20,8 @@ using token::Redemption;
 struct Flows::Start {
   std::optional<token::Flow> flow;  // the one the state continues, or the new one
   std::optional<Claim> claim;       // of a state that may not be redeemed for ever
+  std::string key_id;               // of the state that was opened
+  Timestamp issued_at{};
   rounds::Journal journal;
   Json::Object responses;
   rounds::Unasked unasked = rounds::Unasked::ignored;
@@ -82,6 +86,31 @@ std::string text_of(const std::exception_ptr& thrown) {
   } catch (...) {
     return "something that is no std::exception";
   }
+}
+
+// A label from a closed set: how long ago a refused state was issued, at most.
+std::string_view age_label(const std::optional<std::chrono::milliseconds>& age) {
+  using std::chrono::minutes;
+  if (!age) return "unknown";  // it was not authentic, or its format does not say
+  if (*age < minutes(0)) return "negative";
+  if (*age <= minutes(1)) return "1m";
+  if (*age <= minutes(10)) return "10m";
+  if (*age <= minutes(60)) return "1h";
+  return *age <= minutes(24 * 60) ? "1d" : "more";
+}
+
+// The id of a key that we have. Of others anybody can make as many as they like, and each would be a series.
+std::string_view key_label(const token::Refused& why) {
+  const bool ours = why.reason != token::Refusal::malformed && why.reason != token::Refusal::unknown_key &&
+                    why.reason != token::Refusal::unavailable;
+  return ours && token::is_key_id(why.key_id) ? std::string_view(why.key_id) : std::string_view();
+}
+
+std::string refusal_labels(const token::Refused& why, std::string_view method) {
+  std::string labels = "reason=\"";
+  labels.append(to_string(why.reason)).append("\",method=\"").append(method);
+  labels.append("\",key_id=\"").append(key_label(why)).append("\",age=\"").append(age_label(why.age));
+  return labels + "\"";
 }
 
 // The state of another system, as the explicit style sees it.
@@ -181,10 +210,16 @@ Fault Flows::refused(const FlowRequest& request, const token::Refused& why) cons
                    {"age_ms", why.age ? std::to_string(why.age->count()) : std::string()},
                    {"method", request.facts->method}});
   }
-  settings_.metrics->add("signet_state_refused_total", "reason=\"" +
-                                                           std::string(token::to_string(why.reason)) +
-                                                           "\",method=\"" + request.facts->method + "\"");
+  settings_.metrics->add("signet_state_refused_total", refusal_labels(why, request.facts->method));
   return protocol::invalid_request_state();
+}
+
+Fault Flows::refused(const FlowRequest& request, const Start& start, token::Refusal reason) const {
+  token::Refused why;
+  why.reason = reason;
+  why.key_id = start.key_id;
+  why.age = token::as_stamp(settings_.clock->now()) - start.issued_at;
+  return refused(request, why);
 }
 
 Fault Flows::internal(const FlowRequest& request, std::string_view event, const std::string& reason) const {
@@ -227,17 +262,14 @@ Task<std::optional<Fault>> Flows::open(FlowRequest& request, Exchange& exchange,
   request.facts->round = found.flow.round + 1;
   request.facts->flow_id = hex(found.flow.id);
   start.flow = found.flow;
+  start.key_id = found.key_id;
+  start.issued_at = found.issued_at;
   if (!found.format.empty()) {
     start.journal = foreign_journal(found.state);
     start.unasked = rounds::Unasked::taken;  // what the other system asked is not known here
   } else {
     Result<rounds::Journal, rounds::Malformed> journal = rounds::Journal::decode(found.state);
-    if (!journal.ok()) {
-      token::Refused why;
-      why.reason = token::Refusal::malformed;
-      why.key_id = found.key_id;
-      co_return refused(request, why);
-    }
+    if (!journal.ok()) co_return refused(request, start, token::Refusal::malformed);
     start.journal = std::move(*journal);
     start.unasked = rounds::Unasked::ignored;
   }
@@ -261,23 +293,22 @@ Task<std::optional<Reply>> Flows::redeem(FlowRequest& request, Exchange& exchang
   Task<Result<ClaimOutcome>> claiming = settings_.redemption_store->claim(*start.claim, *exchange.executor);
   Result<ClaimOutcome> outcome = co_await claiming;
   if (!outcome.ok()) {
-    co_return Reply(failure(internal(request, "redemption_failed", outcome.error().message)));
+    internal(request, "redemption_failed", outcome.error().message);
+    co_return Reply(failure(refused(request, start, token::Refusal::unavailable)));
   }
   if (*outcome == ClaimOutcome::won) co_return std::nullopt;
   const Claim claim = *start.claim;
   start.claim.reset();  // another request's
   if (*outcome == ClaimOutcome::lost || !claim.keep_reply) {
-    token::Refused why;
-    why.reason = token::Refusal::already_used;
-    co_return Reply(failure(refused(request, why)));
+    co_return Reply(failure(refused(request, start, token::Refusal::already_used)));
   }
-  Task<Reply> waiting = wait_for_reply(claim, exchange);
+  Task<Reply> waiting = wait_for_reply(request, exchange, start, claim);
   Reply kept = co_await waiting;
   record(request, "repeated");
   co_return kept;
 }
 
-Task<Reply> Flows::wait_for_reply(Claim claim, Exchange& exchange) {
+Task<Reply> Flows::wait_for_reply(FlowRequest& request, Exchange& exchange, const Start& start, Claim claim) {
   Waits waits(*exchange.executor);
   std::chrono::milliseconds delay = first_wait;
   std::chrono::milliseconds waited{0};
@@ -285,7 +316,10 @@ Task<Reply> Flows::wait_for_reply(Claim claim, Exchange& exchange) {
     Task<Result<std::optional<std::string>>> asking =
         settings_.redemption_store->reply(claim, *exchange.executor);
     Result<std::optional<std::string>> kept = co_await asking;
-    if (!kept.ok()) co_return failure(Fault(protocol::internal_error, "Internal error"));
+    if (!kept.ok()) {
+      internal(request, "redemption_failed", kept.error().message);
+      co_return failure(refused(request, start, token::Refusal::unavailable));
+    }
     if (*kept) co_return read_kept(**kept);
     if (waited >= waits_max)
       co_return failure(Fault(protocol::internal_error, "The call is still being served"));

@@ -84,7 +84,8 @@ class Flows {
 
   Task<std::optional<Fault>> open(FlowRequest& request, Exchange& exchange, std::string state, Start& start);
   Task<std::optional<Reply>> redeem(FlowRequest& request, Exchange& exchange, Start& start);
-  Task<Reply> wait_for_reply(token::Claim claim, Exchange& exchange);
+  Task<Reply> wait_for_reply(FlowRequest& request, Exchange& exchange, const Start& start,
+                             token::Claim claim);
   Task<void> settle_claim(const Start& start, const Reply& reply, Exchange& exchange);
   Task<Reply> rounds(FlowRequest& request, Exchange& exchange, Start& start);
   Task<Ending> play(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start);
@@ -97,6 +98,8 @@ class Flows {
 
   token::Binding binding(const FlowRequest& request) const;
   Fault refused(const FlowRequest& request, const token::Refused& why) const;
+  // Of a state that was opened.
+  Fault refused(const FlowRequest& request, const Start& start, token::Refusal reason) const;
   Fault internal(const FlowRequest& request, std::string_view event, const std::string& reason) const;
   void record(const FlowRequest& request, std::string_view outcome) const;
 

@@ -155,7 +155,7 @@ class ToolOptions {
   // `x-mcp-header` annotations are honoured.
   ToolOptions& input_schema(Json schema);
   ToolOptions& output_schema(Json schema);
-  // How long a round's state lives, and how long all rounds together, instead of what the policy says.
+  // How long a round's state lives, instead of what the policy says; and all rounds together, if that is less.
   ToolOptions& lifetime(std::chrono::milliseconds lifetime);
   ToolOptions& flow_lifetime(std::chrono::milliseconds lifetime);
   ToolOptions& time_limit(std::chrono::milliseconds limit);
