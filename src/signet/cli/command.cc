@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -18,7 +20,7 @@ std::string read_input(const std::string& path, std::size_t bytes_max) {
   std::ifstream file;
   if (path != "-") {
     file.open(path, std::ios::binary);
-    if (!file) fail("cannot open " + path);
+    if (!file) fail("cannot open " + path + ": " + std::strerror(errno));
   }
   std::istream& input = path == "-" ? std::cin : file;
   std::string text;
@@ -29,6 +31,7 @@ std::string read_input(const std::string& path, std::size_t bytes_max) {
            " bytes");
     }
   }
+  if (input.bad()) fail("cannot read " + (path == "-" ? "standard input" : path));
   return text;
 }
 

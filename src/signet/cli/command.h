@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,9 @@ namespace signet::cli {
 
 // All of a file, or of standard input where the path is `-`; fails the command if that is impossible or too much.
 std::string read_input(const std::string& path, std::size_t bytes_max);
+
+// The longest time that an option may give: a hundred years, so that sums of times stay far from their limits.
+inline constexpr std::int64_t option_seconds_max = std::int64_t{100} * 366 * 24 * 60 * 60;
 
 // The time an option gives, or the system's; fails the command where the text is no time.
 Timestamp time_or_now(const std::string& text);

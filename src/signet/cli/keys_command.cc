@@ -115,8 +115,12 @@ void rotate(const KeysOptions& options) {
   std::optional<std::string> new_id;
   if (!options.id.empty()) new_id = options.id;
   RotationStep step = RotationStep::accept;
-  const auto change = [&](std::vector<KeyEntry>& entries) {
+  const auto change = [&](std::vector<KeyEntry>& entries) -> Result<void> {
     step = step_of(options, entries);
+    if (new_id && step != RotationStep::accept) {
+      return failure("--id names a new key, but the next step of this ring is " +
+                     std::string(keys::to_string(step)));
+    }
     return keys::rotate(entries, step, now, times, new_id, system_entropy());
   };
   Result<std::shared_ptr<const KeyRing>> ring = keys::change_ring_file(options.ring, change);
@@ -179,10 +183,13 @@ void add_keys_command(CLI::App& signet) {
       ->add_option("--settle", options->settle_seconds,
                    "How long until every instance has read a new ring [60s]")
       ->transform(time_unit)
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, option_seconds_max));
   rotating->add_option("--lifetime", options->lifetime_seconds, "The longest that a state may live [24h]")
       ->transform(time_unit)
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(std::int64_t{0}, option_seconds_max));
+  rotating->footer(
+      "Steps: accept (a new key opens everywhere and does not seal yet), seal (it seals; the old one opens\n"
+      "until its states have expired), retire (the old one is taken out). None is skipped or hurried.");
   CLI::App* retiring =
       subcommand(*keys, "retire", "Let a key that does not seal open nothing any more", options, retire);
   retiring->add_option("ID", options->id, "The key's name")->required();

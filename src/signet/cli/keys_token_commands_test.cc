@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,10 @@
 
 #include <signet/cli/keys_command.h>
 #include <signet/cli/token_command.h>
+#include <signet/keys/ring_file.h>
+#include <signet/keys/time_text.h>
+#include <signet/token/codec.h>
+#include <signet/token/sealer.h>
 
 namespace signet::cli {
 namespace {
@@ -111,6 +116,48 @@ TEST_F(CommandTest, RotateWalksThreeStepsAndSkipsNone) {
   EXPECT_TRUE(contains(run({"keys", "list", ring}).out, "new"));
 }
 
+TEST_F(CommandTest, RotateTakesNoNameForAStepThatMakesNoKey) {
+  run({"keys", "generate", ring, "--id", "old"});
+  run({"keys", "rotate", ring, "--id", "new"});
+  const std::string before = read_ring();
+  const Outcome refused = run({"keys", "rotate", ring, "--settle", "0s", "--id", "newer"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_TRUE(contains(refused.err, "the next step of this ring is seal"));
+  EXPECT_EQ(read_ring(), before);
+}
+
+TEST_F(CommandTest, TimesHaveALimit) {
+  run({"keys", "generate", ring, "--id", "old"});
+  for (const char* time : {"36601d", "9223372036854775807s", "9223372036854775807d", "-1s", "soon"}) {
+    EXPECT_NE(run({"keys", "rotate", ring, "--settle", time}).exit_code, 0) << time;
+    EXPECT_NE(run({"keys", "rotate", ring, "--lifetime", time}).exit_code, 0) << time;
+  }
+  for (const char* seconds : {"0", "-1", "3162240001", "9223372036854775807"}) {
+    EXPECT_NE(run({"token", "seal", "--ring", ring, "--lifetime", seconds}).exit_code, 0) << seconds;
+  }
+  EXPECT_EQ(run({"keys", "rotate", ring, "--settle", "0s"}).exit_code, 0);
+  EXPECT_EQ(run({"keys", "rotate", ring, "--settle", "0s", "--lifetime", "36600d"}).exit_code, 0);
+  EXPECT_EQ(run({"keys", "check", ring}).exit_code, 0);
+}
+
+TEST_F(CommandTest, SaysWhatIsWrongWithARingAndShowsNothingOfIt) {
+  const Outcome missing = run({"keys", "check", ring});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_TRUE(contains(missing.err, "No such file"));
+  std::ofstream(ring)
+      << R"({"version": 1, "keys": [{"id": "a", "secret": "c2VjcmV0c2VjcmV0", "stage": "seal"}]})";
+  ::chmod(ring.c_str(), 0600);
+  const Outcome broken = run({"keys", "check", ring});
+  EXPECT_EQ(broken.exit_code, 1);
+  EXPECT_TRUE(broken.out.empty());
+  EXPECT_FALSE(contains(broken.err, "c2VjcmV0"));
+  EXPECT_EQ(run({"token", "seal", "--ring", ring}, "state").exit_code, 1);
+  for (const char* time : {"2026-01-01", "now", "2026-02-30T00:00:00Z", "2026-01-01T00:00:00+01:00"}) {
+    const Outcome refused = run({"keys", "check", ring, "--now", time});
+    EXPECT_EQ(refused.exit_code, 1) << time;
+  }
+}
+
 TEST_F(CommandTest, RetireTakesAKeyOutOfServiceUnlessItSeals) {
   run({"keys", "generate", ring, "--id", "old"});
   EXPECT_NE(run({"keys", "retire", ring, "old"}).exit_code, 0);
@@ -175,8 +222,91 @@ TEST_F(CommandTest, InspectShowsWhatASealedStateIsFor) {
   EXPECT_NE(run({"token", "inspect", "--ring", ring}, token.substr(0, token.size() - 4)).exit_code, 0);
 }
 
+// What opening refuses with, inspecting explains, all of it at once.
+TEST_F(CommandTest, InspectExplainsEachRefusal) {
+  const std::string then = "2026-01-01T00:00:00Z";
+  run({"keys", "generate", ring, "--id", "k1", "--now", then});
+  const std::string token = run({"token", "seal", "--ring", ring, "--params", params, "--principal", "alice",
+                                 "--audience", "here", "--now", then},
+                                "s")
+                                .out;
+  const auto verdict = [&](const std::string& shown, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"token", "inspect", "--ring", ring};
+    if (std::find(more.begin(), more.end(), "--now") == more.end()) more.insert(more.end(), {"--now", then});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run(arguments, shown);
+    EXPECT_EQ(outcome.exit_code, contains(outcome.out, "refused ") ? 1 : 0);
+    return outcome.out;
+  };
+  const auto refuses = [&](const std::string& shown, token::Refusal refusal,
+                           const std::vector<std::string>& more = {}) {
+    const std::string expected = std::string(to_string(refusal)) + ": " + explain(refusal);
+    const std::string out = verdict(shown, more);
+    EXPECT_TRUE(contains(out, expected)) << expected << " is not in\n" << out;
+  };
+  using token::Refusal;
+  EXPECT_TRUE(contains(verdict(token, {"--params", params, "--principal", "alice", "--audience", "here"}),
+                       "verdict           good at"));
+  refuses("sg1.k1.AAAA", Refusal::malformed);
+  refuses(token.substr(0, 30) + " " + token.substr(30), Refusal::malformed);
+  refuses("sg1.k1." + std::string(70'000, 'A'), Refusal::too_large);
+  refuses("sg1.k2." + token.substr(7), Refusal::unknown_key);
+  std::string changed = token;
+  changed[100] = changed[100] == 'A' ? 'B' : 'A';
+  refuses(changed, Refusal::not_authentic);
+  refuses(token, Refusal::issued_in_future, {"--now", "2025-12-31T23:58:59Z"});
+  refuses(token, Refusal::expired, {"--now", "2026-01-01T00:10:00Z"});
+  refuses(token, Refusal::flow_expired, {"--now", "2026-01-02T00:00:00Z"});
+  refuses(token, Refusal::other_method, {"--method", "prompts/get"});
+  refuses(token, Refusal::other_audience, {"--audience", "there"});
+  refuses(token, Refusal::other_principal, {"--principal", "bob"});
+  refuses(token, Refusal::other_principal, {"--principal", "anonymous"});
+  refuses(token, Refusal::other_version, {"--protocol-version", "2027-01-01"});
+  std::ofstream(params) << R"({"name": "destroy", "arguments": {"env": "prod", "n": 1.0}})";
+  refuses(token, Refusal::other_target, {"--params", params});
+  std::ofstream(params) << R"({"name": "deploy", "arguments": {"env": "prod", "n": 1.5}})";
+  refuses(token, Refusal::other_arguments, {"--params", params});
+
+  // More rounds than a flow may have: by a server with another policy and the same ring.
+  ManualClock clock(keys::parse_time(then).value());
+  token::Policy policy;
+  policy.rounds_max = 100;
+  token::Sealer sealer(
+      std::make_shared<token::NativeCodec>(
+          std::make_shared<token::SharedRing>(keys::read_ring_file(ring).value()), clock, system_entropy()),
+      policy, clock, system_entropy());
+  token::Flow flow = sealer.begin_flow();
+  flow.round = 17;
+  refuses(sealer.seal_now(token::Binding(), flow, {}).value(), Refusal::rounds_exceeded);
+
+  run({"keys", "rotate", ring, "--now", then});
+  run({"keys", "rotate", ring, "--now", "2026-01-01T00:01:00Z", "--lifetime", "5m"});
+  refuses(token, Refusal::key_retired, {"--now", "2026-01-01T00:07:00Z"});
+  EXPECT_TRUE(contains(verdict(token, {"--now", "2026-01-01T00:07:00Z"}), "\"deploy\""))
+      << "who holds the key sees what was inside";
+}
+
+TEST_F(CommandTest, AnEmptyOrOverlongInputIsSaidToBeThat) {
+  run({"keys", "generate", ring, "--id", "k1"});
+  for (const std::string input : {"", "\n", "\r\n\n"}) {
+    const Outcome outcome = run({"token", "open", "--ring", ring}, input);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_TRUE(contains(outcome.err, "no token on standard input"));
+  }
+  const Outcome large = run({"token", "inspect", "--ring", ring}, std::string((1 << 20) + 1, 'A'));
+  EXPECT_EQ(large.exit_code, 1);
+  EXPECT_TRUE(contains(large.err, "more than 1048576 bytes"));
+  const std::string token = run({"token", "seal", "--ring", ring}, "").out;
+  EXPECT_EQ(run({"token", "open", "--ring", ring}, token + "\r\n\n").exit_code, 0);
+  EXPECT_EQ(run({"token", "open", "--ring", ring}, " " + token).exit_code, 1);
+  EXPECT_EQ(run({"token", "seal", "--ring", ring, "--params", folder}, "").exit_code, 1);
+  EXPECT_TRUE(contains(run({"token", "seal", "--ring", ring, "--params", "/none"}, "").err, "No such file"));
+}
+
 TEST_F(CommandTest, InspectLetsNoTokenPlayWithTheTerminal) {
   run({"keys", "generate", ring, "--id", "k1"});
+  const std::string eight_bit = run({"token", "seal", "--ring", ring}, "\xc2\x9b[2J\xe2\x80\xae").out;
+  EXPECT_TRUE(contains(run({"token", "inspect", "--ring", ring, "--state"}, eight_bit).out, "\"?[2J?\""));
   std::ofstream(params) << R"({"name": "\u001b[2J\nverdict good"})";
   const std::string token = run({"token", "seal", "--ring", ring, "--params", params}, "\x1b[2J").out;
   const Outcome shown = run({"token", "inspect", "--ring", ring, "--state"}, token);

@@ -42,6 +42,7 @@ std::vector<ProfileKey> keys_of(const ProfileRequest& request) {
     keys.push_back({request.key_id, read_secret(request.secret_file)});
     return keys;
   }
+  if (request.ring.empty()) fail("which keys? --secret-file FILE or --ring FILE");
   Result<std::shared_ptr<const token::KeyRing>> ring = keys::read_ring_file(request.ring);
   if (!ring) fail(ring.error().message);
   const token::RingKey& sealing = (*ring)->sealing();

@@ -37,6 +37,13 @@ int main(int argc, char** argv) {
   signet::cli::add_keys_command(app);
   signet::cli::add_token_command(app);
   app.add_subcommand("version", "Print the version and the revisions of MCP it speaks")->callback(version);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {  // a command that failed and has said why
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    const bool asked_for_help = app.exit(error) == 0;
+    return asked_for_help ? 0 : 2;
+  }
   return 0;
 }

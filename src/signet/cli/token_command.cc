@@ -11,6 +11,7 @@
 #include <signet/base/entropy.h>
 #include <signet/cli/command.h>
 #include <signet/cli/profile_tokens.h>
+#include <signet/cli/terminal.h>
 #include <signet/json/text.h>
 #include <signet/keys/ring_file.h>
 #include <signet/keys/time_text.h>
@@ -119,6 +120,7 @@ ProfileRequest profile_request_of(const TokenOptions& options) {
 std::string read_token() {
   std::string token = read_input("-", input_bytes_max);
   while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+  if (token.empty()) fail("there is no token on standard input");
   return token;
 }
 
@@ -134,7 +136,12 @@ class Bench {
   }
 
   Sealer sealer(const Policy& policy = Policy()) { return Sealer(codec_, policy, clock_, system_entropy()); }
-  NativeCodec& codec() { return *codec_; }
+  // What is inside, also where the key has retired since.
+  Result<token::Unsealed, Refused> look_inside(const std::string& token) const {
+    const ManualClock beginning{Timestamp::min()};
+    NativeCodec codec(std::make_shared<SharedRing>(ring_), beginning, system_entropy());
+    return codec.immediate()->open_now(token);
+  }
   const KeyRing& ring() const { return *ring_; }
   Timestamp now() const { return clock_.now(); }
 
@@ -177,12 +184,12 @@ void line(const std::string& name, const std::string& value) {
   std::cout << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << value << '\n';
 }
 
-// A text from inside a token, so that it cannot play with the terminal.
-std::string printable(ByteView bytes) { return json::write(Json(std::string(as_text(bytes)))); }
+// A text from inside a token, in quotes, so that it cannot play with the terminal.
+std::string quoted(ByteView bytes) { return printable(json::write(Json(std::string(as_text(bytes))))); }
 
 std::string shown(const ClaimText& claim) {
   if (claim.is_digest()) return "SHA-256 " + hex(claim.bytes()) + " (longer than 64 bytes)";
-  return claim.bytes().empty() ? "(none)" : printable(claim.bytes());
+  return claim.bytes().empty() ? "(none)" : quoted(claim.bytes());
 }
 
 std::string shown_principal(const Claims& claims) {
@@ -211,11 +218,16 @@ void print_claims(const Claims& claims) {
   line("flow ends", keys::to_text(claims.flow.deadline));
 }
 
-// One line for each thing that the options name and the token does not have, and for each date that has passed.
-bool print_verdict(const Claims& claims, const TokenOptions& options, Timestamp now) {
+void print_refusal(token::Refusal refusal) {
+  line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
+}
+
+// One line for each thing that the options name and the token does not have, for each date that has passed, and for
+// what is in `refusals` already.
+bool print_verdict(const Claims& claims, const TokenOptions& options, Timestamp now,
+                   std::vector<token::Refusal> refusals) {
   const Binding binding = binding_of(options);
   const Policy policy;
-  std::vector<token::Refusal> refusals;
   if (claims.issued_at > now + policy.clock_skew) refusals.push_back(token::Refusal::issued_in_future);
   if (now >= claims.flow.deadline) refusals.push_back(token::Refusal::flow_expired);
   if (now >= claims.expires_at) refusals.push_back(token::Refusal::expired);
@@ -236,10 +248,11 @@ bool print_verdict(const Claims& claims, const TokenOptions& options, Timestamp 
   if (options.given("--protocol-version") && !claims.protocol_version.matches(binding.protocol_version)) {
     refusals.push_back(token::Refusal::other_version);
   }
-  for (const token::Refusal refusal : refusals) {
-    line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
+  for (const token::Refusal refusal : refusals) print_refusal(refusal);
+  if (refusals.empty()) {
+    line("verdict", "good at " + keys::to_text(now) + ", as far as the options say");
+    line("", "(whether it was redeemed before, only the store knows)");
   }
-  if (refusals.empty()) line("verdict", "good at " + keys::to_text(now) + ", as far as the options say");
   return refusals.empty();
 }
 
@@ -258,24 +271,27 @@ void inspect(const TokenOptions& options) {
     return;
   }
   Bench bench(options);
+  std::vector<token::Refusal> refusals;
+  if (token.size() > Policy().accepted_bytes_max) refusals.push_back(token::Refusal::too_large);
   if (const RingKey* key = key_id ? bench.ring().find(*key_id) : nullptr) {
     line("key stage", std::string(token::to_string(key->stage())));
     if (key->retires_at()) line("key opens until", keys::to_text(*key->retires_at()));
+    if (!key->opens_at(bench.now())) refusals.push_back(token::Refusal::key_retired);
   }
-  Result<token::Unsealed, Refused> unsealed = bench.codec().immediate()->open_now(token);
+  const Result<token::Unsealed, Refused> unsealed = bench.look_inside(token);
   std::optional<token::DecodedClaims> decoded;
   if (unsealed) decoded = token::decode_claims(unsealed->plaintext);
   if (!decoded) {
-    const token::Refusal refusal = unsealed ? token::Refusal::malformed : unsealed.error().reason;
-    line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
+    for (const token::Refusal refusal : refusals) print_refusal(refusal);
+    print_refusal(unsealed ? token::Refusal::malformed : unsealed.error().reason);
     throw CLI::RuntimeError(1);
   }
   line("token id", hex(unsealed->token_id));
   print_claims(decoded->claims);
   const ByteView state = ByteView(unsealed->plaintext).subspan(decoded->size);
   line("state",
-       options.show_state ? printable(state) : std::to_string(state.size()) + " bytes (--state shows them)");
-  if (!print_verdict(decoded->claims, options, bench.now())) throw CLI::RuntimeError(1);
+       options.show_state ? quoted(state) : std::to_string(state.size()) + " bytes (--state shows them)");
+  if (!print_verdict(decoded->claims, options, bench.now(), std::move(refusals))) throw CLI::RuntimeError(1);
 }
 
 CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string& description,
@@ -308,7 +324,7 @@ CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string
   command->add_option("--now", options->now, "Another time than now (RFC 3339, UTC)");
   if (name == "seal") {
     command->add_option("--lifetime", options->lifetime_seconds, "Seconds until it expires")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Range(std::int64_t{1}, option_seconds_max));
   }
   if (name == "inspect") command->add_flag("--state", options->show_state, "Show the state itself");
   command->callback([options, run] { run(*options); });
@@ -362,6 +378,7 @@ std::string explain(token::Refusal refusal) {
 void add_token_command(CLI::App& signet) {
   CLI::App* token = signet.add_subcommand("token", "Seal, open and look into request states");
   token->require_subcommand(1);
+  token->footer("Exit status: 0 sealed, opened or good; 1 refused, or it failed; 2 wrong command line.");
   subcommand(*token, "seal", "Seal the state on standard input for a request", seal);
   subcommand(*token, "open", "Open the token on standard input for a request, and print its state", open);
   subcommand(*token, "inspect", "Say what the token on standard input is, and why it would be refused",
