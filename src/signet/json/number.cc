@@ -86,6 +86,20 @@ bool has_nonzero_digit(std::string_view text) {
   return text.substr(0, mantissa).find_first_of("123456789") != std::string_view::npos;
 }
 
+// The integer that a decimal stands for, where it fits.
+template <typename Integer>
+std::optional<Integer> integer_of(const Decimal& decimal) {
+  if (decimal.is_zero()) return Integer{0};
+  if (!decimal.is_integer() || decimal.point > 20) return std::nullopt;
+  std::string text = decimal.negative ? "-" : "";
+  text += decimal.digits;
+  text.append(static_cast<std::size_t>(decimal.point) - decimal.digits.size(), '0');
+  Integer value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 __extension__ using Wide = unsigned __int128;
 
 std::uint64_t multiply_mod(std::uint64_t a, std::uint64_t b, std::uint64_t modulus) {
@@ -137,6 +151,9 @@ Decimal decimal_of(const Json& number) {
   }
 }
 
+std::optional<std::int64_t> as_int64(const Decimal& number) { return integer_of<std::int64_t>(number); }
+std::optional<std::uint64_t> as_uint64(const Decimal& number) { return integer_of<std::uint64_t>(number); }
+
 std::strong_ordering compare(const Decimal& a, const Decimal& b) {
   if (a.negative != b.negative)
     return a.negative ? std::strong_ordering::less : std::strong_ordering::greater;
@@ -177,26 +194,22 @@ void append_number(std::string& out, double finite) {
 Json number_of(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
-  const bool integral = text.find_first_of(".eE") == std::string_view::npos;
-  if (integral) {
+  const bool only_digits = text.find_first_of(".eE") == std::string_view::npos;
+  if (only_digits) {
     std::int64_t value = 0;
     if (std::from_chars(begin, end, value).ec == std::errc()) return Json(value);
-    std::uint64_t large = 0;
-    if (*begin != '-' && std::from_chars(begin, end, large).ec == std::errc()) return Json(large);
   }
   double value = 0;
   const bool fits = std::from_chars(begin, end, value).ec == std::errc() && std::isfinite(value);
-  if (!fits || (value == 0 && has_nonzero_digit(text))) {
-    if (!has_nonzero_digit(text)) return Json(0.0);
-    return Json::decimal(std::string(text));
-  }
-  // An integer stays exact however it is written, so that the canonical form of a long one, which has an exponent, reads
-  // back as the same value. Up to 15 digits a double is exact enough to give them back.
-  if (text.size() > 15) {
-    const Decimal exact = decimal_of(text);
-    if (exact.is_integer() && decimal_of(Json(value)) != exact) return Json::decimal(std::string(text));
-  }
-  return Json(value);
+  if (!has_nonzero_digit(text)) return Json(value);
+  if (!fits || value == 0) return Json::decimal(std::string(text));
+  if (std::abs(value) < exact_integers_max) return Json(value);
+  // From here on all doubles are integers, but not all integers are doubles.
+  const Decimal exact = decimal_of(text);
+  if (!exact.is_integer() || (!only_digits && exact == decimal_of(Json(value)))) return Json(value);
+  if (const auto integer = integer_of<std::int64_t>(exact)) return Json(*integer);
+  if (const auto integer = integer_of<std::uint64_t>(exact)) return Json(*integer);
+  return exact == decimal_of(Json(value)) ? Json(value) : Json::decimal(std::string(text));
 }
 
 }  // namespace signet::json

@@ -47,20 +47,6 @@ bool equal_objects(const Json::Object& a, const Json::Object& b) {
   });
 }
 
-// The integer that a decimal without fraction stands for, where it fits.
-template <typename Integer>
-std::optional<Integer> integer_of(const json::Decimal& decimal) {
-  if (decimal.is_zero()) return Integer{0};
-  if (!decimal.is_integer() || decimal.point > 20) return std::nullopt;
-  std::string text = decimal.negative ? "-" : "";
-  text += decimal.digits;
-  text.append(static_cast<std::size_t>(decimal.point) - decimal.digits.size(), '0');
-  Integer value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 bool equal_numbers(const Json& a, const Json& b) {
   if (a.kind() == b.kind()) {
     if (a.kind() == Json::Kind::integer) return a.as_int64() == b.as_int64();
@@ -69,9 +55,6 @@ bool equal_numbers(const Json& a, const Json& b) {
   }
   return json::decimal_of(a) == json::decimal_of(b);
 }
-
-// Up to here a double and the integer it stands for are the same in every reading.
-constexpr double exact_integers_max = 9007199254740992.0;
 
 }  // namespace
 
@@ -157,12 +140,12 @@ std::optional<bool> Json::as_boolean() const {
 std::optional<std::int64_t> Json::as_int64() const {
   if (const auto* value = std::get_if<std::int64_t>(&value_)) return *value;
   if (const auto* value = std::get_if<double>(&value_);
-      value != nullptr && std::abs(*value) <= exact_integers_max) {
+      value != nullptr && std::abs(*value) <= json::exact_integers_max) {
     if (*value != std::trunc(*value)) return std::nullopt;
     return static_cast<std::int64_t>(*value);
   }
   if (kind() != Kind::number && kind() != Kind::decimal) return std::nullopt;
-  return integer_of<std::int64_t>(json::decimal_of(*this));
+  return json::as_int64(json::decimal_of(*this));
 }
 
 std::optional<std::uint64_t> Json::as_uint64() const {
@@ -173,7 +156,7 @@ std::optional<std::uint64_t> Json::as_uint64() const {
   if (kind() != Kind::number && kind() != Kind::decimal) return std::nullopt;
   const json::Decimal decimal = json::decimal_of(*this);
   if (decimal.negative) return std::nullopt;
-  return integer_of<std::uint64_t>(decimal);
+  return json::as_uint64(decimal);
 }
 
 std::optional<double> Json::as_double() const {

@@ -19,9 +19,9 @@ class Json;
 using JsonMember = std::pair<std::string, Json>;
 using JsonArray = std::vector<Json>;
 
-// A JSON value (RFC 8259). Numbers are exact: integers of 64 bits stay integers, other numbers are the nearest
-// double where that loses nothing a double could hold, and what no double holds (2^64+1, 1e400) stays as its
-// text. A double stands for the decimal number of its shortest form, as in every JSON text it comes from or goes
+// A JSON value (RFC 8259). Integers are exact, however they are written: those of 64 bits are integers, larger ones
+// that no double holds (2^64+1) stay as their text. Other numbers are the nearest double; what is beyond all doubles
+// (1e400, 1e-400) stays as its text. A double stands for the decimal number of its shortest form, as in every JSON text it comes from or goes
 // to. Strings are UTF-8. A regular type: copies are deep, comparison is by value (1 equals 1.0; the order of
 // members does not matter). Threads: as any value.
 class Json {
