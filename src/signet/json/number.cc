@@ -194,16 +194,13 @@ void append_number(std::string& out, double finite) {
 Json number_of(std::string_view text) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
-  const bool only_digits = text.find_first_of(".eE") == std::string_view::npos;
-  if (only_digits) {
-    std::int64_t value = 0;
-    if (std::from_chars(begin, end, value).ec == std::errc()) return Json(value);
-  }
   double value = 0;
   const bool fits = std::from_chars(begin, end, value).ec == std::errc() && std::isfinite(value);
-  if (!has_nonzero_digit(text)) return Json(value);
+  const bool only_digits = std::all_of(begin, end, [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+  const double magnitude = std::abs(value);
+  if (fits && !only_digits && magnitude > 0 && magnitude < exact_integers_max) return Json(value);
+  if (!has_nonzero_digit(text)) return only_digits ? Json(0) : Json(value);
   if (!fits || value == 0) return Json::decimal(std::string(text));
-  if (std::abs(value) < exact_integers_max) return Json(value);
   // From here on all doubles are integers, but not all integers are doubles.
   const Decimal exact = decimal_of(text);
   if (!exact.is_integer() || (!only_digits && exact == decimal_of(Json(value)))) return Json(value);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <forward_list>
 #include <iterator>
 
 #include <signet/json/number.h>
@@ -33,7 +35,10 @@ const char* skip_plain(const char* at, const char* end) {
     const std::uint64_t below_space = (word - ones * 0x20) & ~word;
     const std::uint64_t stop =
         word | below_space | has_zero_byte(word ^ (ones * '"')) | has_zero_byte(word ^ (ones * '\\'));
-    if ((stop & tops) != 0) break;
+    if ((stop & tops) != 0) {
+      if constexpr (std::endian::native == std::endian::little) return at + std::countr_zero(stop & tops) / 8;
+      break;
+    }
     at += 8;
   }
   while (at != end && static_cast<unsigned char>(*at) >= 0x20 && static_cast<unsigned char>(*at) < 0x80 &&
@@ -50,7 +55,12 @@ class Reader {
         at_(text.data()),
         end_(text.data() + text.size()),
         depth_max_(std::min(limits.depth_max, depth_hard_max)),
-        values_left_(limits.values_max) {}
+        values_left_(limits.values_max) {
+    // Most messages are no larger; what is, grows.
+    frames_.reserve(8);
+    elements_.reserve(8);
+    members_.reserve(16);
+  }
 
   Result<Json, ParseError> read() {
     if (!read_values()) return failure(ParseError{error_, static_cast<std::size_t>(error_at_ - begin_)});
@@ -60,10 +70,12 @@ class Reader {
   }
 
  private:
-  // An array or object that is still open. Its elements or members so far are those of the stack from `first` on.
+  // An array or object that is still open. Its elements or members so far are those of the stack from `first` on;
+  // `name` is what it will be called where it stands in an object itself.
   struct Frame {
     bool object;
     std::size_t first;
+    std::string_view name;
   };
 
   bool fail(Kind kind, const char* where) {
@@ -117,17 +129,17 @@ class Reader {
       case '[':
         return open(false, ']');
       case '"': {
-        std::string text;
+        std::string_view text;
         if (!read_string(text)) return false;
-        put(Json(std::move(text)));
+        put(text);
         return true;
       }
       case 't':
-        return read_word("true", Json(true));
+        return read_word("true", true);
       case 'f':
-        return read_word("false", Json(false));
+        return read_word("false", false);
       case 'n':
-        return read_word("null", Json());
+        return read_word("null", nullptr);
       default:
         return read_number();
     }
@@ -138,10 +150,10 @@ class Reader {
     if (frames_.size() >= depth_max_) return fail(Kind::too_deep);
     ++at_;
     if (take(closing)) {
-      put(object ? Json(Json::Object()) : Json(JsonArray()));
+      object ? put(Json::Object()) : put(JsonArray());
       return true;
     }
-    frames_.push_back(Frame{object, object ? members_.size() : elements_.size()});
+    frames_.push_back(Frame{object, object ? members_.size() : elements_.size(), name_});
     opened_ = true;
     return true;
   }
@@ -149,12 +161,13 @@ class Reader {
   bool close() {
     const Frame frame = frames_.back();
     frames_.pop_back();
+    name_ = frame.name;
     const auto offset = static_cast<std::ptrdiff_t>(frame.first);
     if (!frame.object) {
       const auto first = elements_.begin() + offset;
       JsonArray array(std::make_move_iterator(first), std::make_move_iterator(elements_.end()));
       elements_.erase(first, elements_.end());
-      put(Json(std::move(array)));
+      put(std::move(array));
       return true;
     }
     const auto first = members_.begin() + offset;
@@ -162,7 +175,7 @@ class Reader {
       return fail(Kind::duplicate_name);
     std::vector<JsonMember> members(std::make_move_iterator(first), std::make_move_iterator(members_.end()));
     members_.erase(first, members_.end());
-    put(Json(Json::Object::from_unique(std::move(members))));
+    put(Json::Object::from_unique(std::move(members)));
     return true;
   }
 
@@ -175,40 +188,41 @@ class Reader {
     return std::adjacent_find(names.begin(), names.end()) != names.end();
   }
 
-  void put(Json value) {
+  template <typename Value>
+  void put(Value&& value) {
     if (frames_.empty()) {
-      root_ = std::move(value);
+      root_ = Json(std::forward<Value>(value));
     } else if (frames_.back().object) {
-      members_.back().second = std::move(value);
+      members_.emplace_back(name_, std::forward<Value>(value));
     } else {
-      elements_.push_back(std::move(value));
+      elements_.emplace_back(std::forward<Value>(value));
     }
   }
 
-  // A name and its colon; its value will take the place beside it.
+  // A name and its colon.
   bool read_name() {
     skip_space();
     if (at_ == end_ || *at_ != '"') return fail(Kind::syntax);
     const char* const start = at_;
-    std::string name;
-    if (!read_string(name)) return false;
+    if (!read_string(name_)) return false;
+    if (name_.data() == unescaped_.data()) name_ = names_.emplace_front(unescaped_);
     const std::size_t first = frames_.back().first;
     if (members_.size() - first <= few_members) {
       for (std::size_t i = first; i < members_.size(); ++i) {
-        if (members_[i].first == name) return fail(Kind::duplicate_name, start);
+        if (members_[i].first == name_) return fail(Kind::duplicate_name, start);
       }
     }
-    members_.emplace_back(std::move(name), Json());
     if (!take(':')) return fail(Kind::syntax);
     return true;
   }
 
-  bool read_word(std::string_view word, Json value) {
+  template <typename Value>
+  bool read_word(std::string_view word, Value value) {
     if (static_cast<std::size_t>(end_ - at_) < word.size() || std::string_view(at_, word.size()) != word) {
       return fail(Kind::syntax);
     }
     at_ += word.size();
-    put(std::move(value));
+    put(value);
     return true;
   }
 
@@ -236,7 +250,7 @@ class Reader {
     if (integral && at_ - digits <= 18) {
       std::int64_t value = 0;
       std::from_chars(start, at_, value);
-      put(Json(value));
+      put(value);
     } else {
       put(number_of(std::string_view(start, static_cast<std::size_t>(at_ - start))));
     }
@@ -249,22 +263,22 @@ class Reader {
     return at_ != start || fail(Kind::syntax);
   }
 
-  bool read_string(std::string& out) {
+  // Gives a view into the text, or into `unescaped_` until the next string.
+  bool read_string(std::string_view& out) {
     ++at_;
     const char* start = at_;
+    bool has_escapes = false;
     for (;;) {
       at_ = skip_plain(at_, end_);
       if (at_ == end_) return fail(Kind::syntax);
       const auto byte = static_cast<unsigned char>(*at_);
-      if (byte == '"') {
-        out.append(start, at_);
-        ++at_;
-        return true;
-      }
+      if (byte == '"') break;
       if (byte < 0x20) return fail(Kind::syntax);
       if (byte == '\\') {
-        out.append(start, at_);
-        if (!read_escape(out)) return false;
+        if (!has_escapes) unescaped_.clear();
+        has_escapes = true;
+        unescaped_.append(start, at_);
+        if (!read_escape(unescaped_)) return false;
         start = at_;
       } else {
         const std::size_t length = utf8_length(at_, end_);
@@ -272,6 +286,11 @@ class Reader {
         at_ += length;
       }
     }
+    if (has_escapes) unescaped_.append(start, at_);
+    out = has_escapes ? std::string_view(unescaped_)
+                      : std::string_view(start, static_cast<std::size_t>(at_ - start));
+    ++at_;
+    return true;
   }
 
   bool read_escape(std::string& out) {
@@ -326,6 +345,9 @@ class Reader {
   Kind error_ = Kind::syntax;
   const char* error_at_ = nullptr;
   bool opened_ = false;
+  std::string_view name_;                 // of the member whose value is due
+  std::forward_list<std::string> names_;  // those that had escapes
+  std::string unescaped_;
   Json root_;
   std::vector<Frame> frames_;
   std::vector<Json> elements_;
