@@ -2,6 +2,8 @@
 #
 #   packages NAME PACKAGE@VERSION...   installs exactly these once, and sets `folder` (its node_modules is there) and
 #                                      `node` (a Node of version 22 or later)
+#   python_packages PACKAGE VERSION    the same of one Python package, and sets `python`
+#   go_program NAME FOLDER             builds the Go program there, and sets `program`
 #   skip REASON                        says why and ends with 77, which ctest reports as skipped, not as passed
 # Nothing that a package brings along is run at installation.
 
@@ -47,6 +49,32 @@ packages() {
   find_node
   folder=$cache/npm/$1
   install "$folder" "${@:2}"
+}
+
+python_packages() {
+  local venv=$cache/python/$1-$2
+  mkdir -p "$cache/python" || skip "cannot write to $cache"
+  (
+    flock 8
+    [ -f "$venv/installed" ] && exit 0
+    rm -rf "$venv"
+    python3 -m venv "$venv" && timeout 240 "$venv/bin/pip" install --quiet --disable-pip-version-check "$1==$2" && touch "$venv/installed"
+  ) 8> "$cache/python/lock" > "$cache/python/log" 2>&1 ||
+    skip "pip could not install $1 $2 (python3-venv, network): $(tail -1 "$cache/python/log")"
+  python=$venv/bin/python
+}
+
+go_program() {
+  local go
+  go=$(command -v go || ls /usr/local/go/bin/go 2> /dev/null || true)
+  [ -n "$go" ] || skip "Go is not installed"
+  [[ $("$go" env GOVERSION) =~ ^go1\.(2[5-9]|[3-9][0-9]) ]] || skip "$("$go" env GOVERSION) is too old for the SDK"
+  program=$cache/go/$1
+  mkdir -p "$cache/go" || skip "cannot write to $cache"
+  (
+    flock 8
+    cd "$2" && timeout 240 "$go" build -mod=readonly -o "$program" .
+  ) 8> "$cache/go/lock" > "$cache/go/log" 2>&1 || skip "$1 could not be built: $(tail -1 "$cache/go/log")"
 }
 
 # Prints a TCP port of 127.0.0.1 that is free now.

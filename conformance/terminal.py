@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """`signet call` at a terminal: every kind of field, a wrong answer, a decline, Ctrl-C in mid-question, and a call that a
-second process resumes. Usage: terminal.py DIR_OF_PROGRAMS"""
+second process resumes. Usage: terminal.py DIR_OF_PROGRAMS [tmux]
+
+With a bare pseudo-terminal, what the program writes is judged; with tmux, what a person sees on the screen."""
 import json
 import os
 import pty
 import select
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,7 +52,7 @@ def serve():
         answers = params.get("inputResponses")
         if message["method"] == "server/discover":
             result = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
-                      "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "inn\x1b[31m", "version": "1"}}}
+                      "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "inn\x1b]0;owned\x07\x1b[31m", "version": "1"}}}
         elif message["method"] == "tools/list":
             result = {"resultType": "complete", "tools": []}
         elif params["name"] == "link":
@@ -103,8 +107,69 @@ class Person:
         return os.waitstatus_to_exitcode(status)
 
 
+class Screen:
+    """The same in a window of tmux, which shows what its screen holds."""
+    count = 0
+
+    def __init__(self, command, environment, folder):
+        # Large enough that nothing scrolls away. A shell stays behind, which Ctrl-C does not end.
+        config = os.path.join(folder, "tmux.conf")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write("set -g status off\nset -g set-titles off\n")
+        self.environment = dict(environment, TMUX_TMPDIR=folder)
+        self.environment.pop("TMUX", None)
+        self.seen = 0
+        # A tmux server of its own: one that is ending may still hold the name.
+        Screen.count += 1
+        self.name = "screen%d" % Screen.count
+        self.tmux("-f", config, "new-session", "-d", "-x", "160", "-y", "300",
+                  shlex.join(["sh", "-c", 'trap : INT; "$@"; echo "[left with $?]"; exec sleep 60', "sh", *command]))
+
+    def tmux(self, *words):
+        done = subprocess.run(["tmux", "-L", self.name, *words], env=self.environment, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=20, text=True, check=True)
+        return done.stdout
+
+    @property
+    def shown(self):
+        return self.tmux("capture-pane", "-p").rstrip("\n") + "\n"
+
+    def wait(self, condition, what):
+        end = time.monotonic() + 20
+        while not condition():
+            if time.monotonic() > end:
+                raise AssertionError("no %s in:\n%s" % (what, self.shown))
+            time.sleep(0.02)
+
+    def expect(self, text):
+        self.wait(lambda: text in self.shown[self.seen:], repr(text))
+        self.seen = self.shown.index(text, self.seen) + len(text)
+
+    def type(self, text):
+        keys = {"\n": "Enter", "\x03": "C-c"}
+        for part in (text[:-1], text[-1:]) if text[-1:] in keys else (text,):
+            if part in keys:
+                self.tmux("send-keys", keys[part])
+            elif part:
+                self.tmux("send-keys", "-l", "--", part)
+
+    def answer(self, prompt, text):
+        self.expect(prompt)
+        self.type(text + "\n")
+
+    def leave(self):
+        self.expect("[left with ")
+        self.wait(lambda: "]" in self.shown[self.seen:], "exit code")
+        code = int(self.shown[self.seen:].split("]")[0])
+        assert self.tmux("display-message", "-p", "#{pane_title}").strip() != "owned", "the server set the title"
+        self.tmux("kill-server")
+        return code
+
+
 class Terminal:
-    def __init__(self, programs, folder):
+    def __init__(self, programs, folder, in_tmux=False):
+        self.folder = folder
+        self.in_tmux = in_tmux
         self.signet = os.path.join(os.path.abspath(programs), "signet")
         self.log = os.path.join(folder, "log")
         self.saved = os.path.join(folder, "saved.json")
@@ -113,7 +178,8 @@ class Terminal:
 
     def person(self, *words):
         open(self.log, "w").close()
-        return Person([self.signet, *words], self.environment)
+        command = [self.signet, *words]
+        return Screen(command, self.environment, self.folder) if self.in_tmux else Person(command, self.environment)
 
     def sent(self, method):
         with open(self.log, encoding="utf-8") as file:
@@ -214,12 +280,18 @@ def main():
     failed = 0
     scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "a_url", "a_resumed_call", "nobody_there", "answers_from_a_file"]
     with tempfile.TemporaryDirectory() as folder:
-        terminal = Terminal(sys.argv[1], folder)
+        in_tmux = sys.argv[2:] == ["tmux"]
+        if in_tmux and shutil.which("tmux") is None:
+            print("SKIPPED: tmux is not installed (apt-get install tmux)")
+            return 77
+        terminal = Terminal(sys.argv[1], folder, in_tmux)
+        if in_tmux:
+            scenes = [scene for scene in scenes if scene not in ("nobody_there", "answers_from_a_file")]
         for scene in scenes:
             try:
                 getattr(terminal, scene)()
                 print("pass", scene)
-            except (AssertionError, OSError, subprocess.TimeoutExpired) as error:
+            except (AssertionError, OSError, subprocess.SubprocessError) as error:
                 failed += 1
                 print("FAIL", scene, error)
     print("%d passed, %d failed" % (len(scenes) - failed, failed))

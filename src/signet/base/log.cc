@@ -6,31 +6,41 @@
 #include <cstdio>
 #include <ctime>
 
+#include <signet/base/glyph.h>
+
 namespace signet {
 namespace {
 
-// A value that needs no quotes stays bare; everything else is quoted, with control characters escaped.
+bool is_bare(std::string_view value) {
+  if (value.empty() || value.find_first_of(" \"\\=") != std::string_view::npos) return false;
+  for (std::string_view rest = value; !rest.empty();) {
+    const Glyph glyph = first_glyph(rest);
+    if (!glyph.harmless) return false;
+    rest.remove_prefix(glyph.bytes);
+  }
+  return true;
+}
+
+// A value that needs no quotes stays bare; everything else is quoted, with what could play tricks escaped byte by byte.
 void append_value(std::string& line, std::string_view value) {
-  const bool bare = !value.empty() && value.find_first_of(" \"\\=") == std::string_view::npos;
-  bool printable = true;
-  for (const char c : value) printable = printable && static_cast<unsigned char>(c) > 0x1f && c != 0x7f;
-  if (bare && printable) {
+  if (is_bare(value)) {
     line.append(value);
     return;
   }
   line.push_back('"');
-  for (const char c : value) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      line.push_back('\\');
-      line.push_back(c);
-    } else if (byte <= 0x1f || byte == 0x7f) {
-      char escaped[5];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
-      line.append(escaped);
+  while (!value.empty()) {
+    const Glyph glyph = first_glyph(value);
+    if (value.front() == '"' || value.front() == '\\') line.push_back('\\');
+    if (glyph.harmless) {
+      line.append(value.substr(0, glyph.bytes));
     } else {
-      line.push_back(c);
+      for (const char c : value.substr(0, glyph.bytes)) {
+        char escaped[5];
+        std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(c));
+        line.append(escaped);
+      }
     }
+    value.remove_prefix(glyph.bytes);
   }
   line.push_back('"');
 }

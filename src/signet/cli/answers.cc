@@ -106,7 +106,7 @@ FieldEnd ask_field(Terminal& terminal, const FormField& field, std::optional<Jso
       value = std::move(*read);
       return FieldEnd::value;
     }
-    terminal.say("  " + terminal.red(read.error().message) + "\n");
+    terminal.say("  " + terminal.red(one_line(read.error().message)) + "\n");
   }
 }
 

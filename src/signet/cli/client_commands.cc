@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -10,6 +11,7 @@
 #include <signet/cli/answers.h>
 #include <signet/cli/client_options.h>
 #include <signet/cli/conversation.h>
+#include <signet/cli/form_field.h>
 #include <signet/cli/saved_call.h>
 #include <signet/cli/show.h>
 #include <signet/cli/terminal.h>
@@ -60,7 +62,7 @@ class Run {
   int failed(const CallError& error);
   int usage(const std::string& sentence);
   void print(const std::string& text) const;
-  void print_json(const Json& json) const { std::cout << json::write(json) << "\n"; }
+  void print_json(const Json& json) const { print(json::write(json) + "\n"); }
 
   ClientCommandOptions options_;
   Interrupts& interrupts_;
@@ -76,6 +78,16 @@ class Run {
 };
 
 std::string trimmed(std::string_view text) { return std::string(protocol::trim_blanks(text)); }
+
+// " for name, age": the fields that --answer can name.
+std::string fields_asked(const Question& question) {
+  if (question.kind != Question::Kind::form) return {};
+  std::string all;
+  for (const FormField& field : form_fields(question.schema())) {
+    all += (all.empty() ? " for " : ", ") + one_line(field.name, 40);
+  }
+  return one_line(all, 200);
+}
 
 Result<void> Run::prepare() {
   if (options_.yes) prepared_.accept_everything();
@@ -139,6 +151,7 @@ ClientOptions Run::client_options() {
   if (options_.timeout_seconds > 0) {
     client.call_timeout =
         std::chrono::milliseconds(static_cast<std::int64_t>(options_.timeout_seconds * 1000));
+    client.probe_timeout = std::min(client.probe_timeout, client.call_timeout);
   }
   if (!options_.log_level.empty()) client.log_level = options_.log_level;
   client.on_log = [this](const Json& params) {
@@ -178,8 +191,8 @@ Answer Run::answer(const Question& question) {
   if (outcome == Outcome::nobody) {
     nobody_ = true;
     answer_problem_ =
-        "The server asks, and nobody is here to answer. Run it in a terminal, or give --answers FILE, "
-        "--answer "
+        "The server asks" + fields_asked(question) +
+        ", and nobody is here to answer. Run it in a terminal, or give --answers FILE, --answer "
         "field=value or --yes; --save FILE keeps the call for later.";
   }
   return Answer::abandon();
@@ -191,7 +204,7 @@ void Run::print(const std::string& text) const {
 }
 
 int Run::usage(const std::string& sentence) {
-  std::cerr << "signet " << options_.command << ": " << sentence << "\n";
+  std::cerr << "signet " << options_.command << ": " << printable(sentence) << "\n";
   return exit_usage;
 }
 
@@ -201,7 +214,7 @@ int Run::failed(const CallError& error) {
     return interrupts_.exit_code();
   }
   if (error.kind == CallError::Kind::cancelled && answer_problem_) {
-    terminal_.say(terminal_.red("signet: ") + *answer_problem_ + "\n");
+    terminal_.say(terminal_.red("signet: ") + printable(*answer_problem_) + "\n");
     return exit_nobody;
   }
   if (options_.json && error.fault) {
@@ -209,7 +222,7 @@ int Run::failed(const CallError& error) {
                                                      {"message", error.fault->message},
                                                      {"data", error.fault->data}})}}));
   }
-  terminal_.say(terminal_.red("signet: ") + explain(error, options_.target) + "\n");
+  terminal_.say(terminal_.red("signet: ") + printable(explain(error, options_.target)) + "\n");
   return exit_code_of(error);
 }
 
@@ -406,7 +419,8 @@ int Run::list() {
   } else {
     print(one_line(server->name.empty() ? options_.target.text() : server->name) + " " +
           one_line(server->version) +
-          (server->protocol_version.empty() ? "" : " (MCP " + server->protocol_version + ")") + "\n" + text);
+          (server->protocol_version.empty() ? "" : " (MCP " + one_line(server->protocol_version, 40) + ")") +
+          "\n" + text);
   }
   return first_error ? failed(*first_error) : 0;
 }
@@ -424,8 +438,8 @@ int Run::listen() {
   if (options_.words.empty() && filter.uris.empty()) filter.tools = filter.prompts = filter.resources = true;
   const auto on_event = [this](const Notification& event) {
     if (options_.json) {
-      std::cout << json::write(Json::object({{"method", event.method}, {"params", event.params}}))
-                << std::endl;
+      print_json(Json::object({{"method", event.method}, {"params", event.params}}));
+      std::cout.flush();
     } else if (event.method == "notifications/subscriptions/acknowledged") {
       terminal_.say(terminal_.dim("Listening; Ctrl-C ends.") + "\n");
     } else {

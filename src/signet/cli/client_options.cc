@@ -13,18 +13,28 @@ constexpr const char* server_help =
     "SERVER is an address (http://host:port/mcp, https://...; localhost:8080/mcp means http), or -- and the "
     "command that\n"
     "starts a server on its standard streams.";
-constexpr const char* tool_help =
+constexpr const char* split_help =
     " That command ends at a second --. Without one it ends before the\n"
-    "last word that is neither key=value nor an option of signet: that word is the tool, prompt or "
-    "resource.\n"
-    "  signet call https://example.com/mcp book nights=2\n"
-    "  signet call -- ./server --fast book nights=2\n"
-    "  signet call -- ./server --fast -- book --json '{\"nights\": 2}'\n"
-    "Values are texts, or what the tool's schema says; key:=JSON is taken as it stands. At a question, "
-    "/decline refuses,\n"
-    "/cancel dismisses it, Ctrl-C leaves without an answer.\n\n"
-    "Exit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 not reached or no MCP server, 4 asked "
-    "for what nobody\n"
+    "last word that is neither key=value nor an option of signet: that word is the tool, prompt or resource.";
+constexpr const char* tool_examples =
+    "\n"
+    "  signet %C https://example.com/mcp book nights=2\n"
+    "  signet %C -- ./server --fast book nights=2\n"
+    "  signet %C -- ./server --fast -- book --json '{\"nights\": 2}'\n"
+    "Values are texts, or what the tool's schema says; key:=JSON is taken as it stands.";
+constexpr const char* read_examples =
+    "\n"
+    "  signet read https://example.com/mcp file:///notes.txt\n"
+    "  signet read -- ./server --fast file:///notes.txt";
+constexpr const char* prompt_examples =
+    "\n"
+    "  signet prompt https://example.com/mcp greet name=Ada\n"
+    "  signet prompt -- ./server --fast greet name=Ada";
+constexpr const char* question_help =
+    "\nAt a question, /decline refuses, /cancel dismisses it, Ctrl-C leaves without an answer.";
+constexpr const char* exit_help =
+    "\n\nExit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 not reached or no MCP server, "
+    "4 asked for what nobody\n"
     "answers, 5 saved before it was finished, 130 interrupted.";
 
 // The usage as we write it; CLI11's own says too little.
@@ -65,6 +75,20 @@ const char* wanted_of(const std::string& command) {
 
 bool asks(const std::string& command) { return command != "list" && command != "listen"; }
 
+std::string footer_of(const std::string& command) {
+  if (!asks(command)) return std::string(server_help) + exit_help;
+  std::string examples = command == "read"     ? read_examples
+                         : command == "prompt" ? prompt_examples
+                                               : tool_examples;
+  for (std::size_t at = 0; (at = examples.find("%C")) != std::string::npos;) examples.replace(at, 2, command);
+  return std::string(server_help) + split_help + examples + question_help + exit_help;
+}
+
+// Says the choices when it refuses, and not in the list of options.
+CLI::Validator one_of(std::vector<std::string> choices) {
+  return CLI::Validator(CLI::IsMember(std::move(choices))).description("");
+}
+
 void declare(CLI::App& app, ClientCommandOptions& options) {
   const std::string& command = options.command;
   app.add_flag("--json", options.json, "Print the result as JSON on one line");
@@ -80,13 +104,16 @@ void declare(CLI::App& app, ClientCommandOptions& options) {
   app.add_option("--timeout", options.timeout_seconds,
                  "Seconds the server may take, without your own time (300)")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
   app.add_option("--versions", options.versions,
                  "any, modern (2026-07-28) or handshake (2025-11-25 and before)")
-      ->check(CLI::IsMember({"any", "modern", "handshake"}));
-  app.add_option("--log-level", options.log_level, "Show the server's log messages from this level on")
-      ->check(
-          CLI::IsMember({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}));
+      ->type_name("WHICH")
+      ->check(one_of({"any", "modern", "handshake"}));
+  app.add_option(
+         "--log-level", options.log_level,
+         "Show the server's log messages from this level on: debug, info, notice, warning, error, ...")
+      ->type_name("LEVEL")
+      ->check(one_of({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}));
   app.add_flag("--verbose", options.verbose, "Say what happens on the way");
   if (asks(command)) {
     app.add_flag("--yes", options.yes, "Answer yes and take the defaults");
@@ -98,7 +125,8 @@ void declare(CLI::App& app, ClientCommandOptions& options) {
         ->allow_extra_args(false)
         ->take_all();
     app.add_option("--rounds", options.rounds_max, "How often the server may ask (10)")
-        ->check(CLI::Range(0, 1000));
+        ->type_name("COUNT")
+        ->check(CLI::Validator(CLI::Range(0, 1000)).description(""));
     app.add_option("--save", options.save, "Do not ask: keep the call in this file, for --resume")
         ->type_name("FILE");
     app.add_option(
@@ -167,7 +195,7 @@ ParsedOptions parse_client_options(const std::string& command, const std::vector
   options.command = command;
   CLI::App app(description_of(command), "signet " + command);
   app.formatter(std::make_shared<Help>(usage_of(command)));
-  app.footer(std::string(server_help) + (asks(command) ? tool_help : ""));
+  app.footer(footer_of(command));
   declare(app, options);
   OptionNames ours = names_of(app);
   const std::size_t trailing = asks(command) ? 1 : 0;

@@ -122,6 +122,14 @@ TEST(Terminal, ShowsTextOfAServerHarmlessly) {
             "?x?31m");
   EXPECT_EQ(one_line("a\nb"), "a b");
   EXPECT_EQ(one_line("\xc3\xa4\xc3\xa4", 3), "\xc3\xa4...");
+  EXPECT_EQ(printable("\xf0\x9f\x98\x80 \xe6\xbc\xa2 \xc3\xa9"), "\xf0\x9f\x98\x80 \xe6\xbc\xa2 \xc3\xa9");
+  // A stray 0x9b starts a control sequence in an 8-bit terminal; overlong and cut sequences are none.
+  EXPECT_EQ(printable("a\x9b"
+                      "31m\xc0\x9b\xe2\x80"),
+            "a?31m????");
+  EXPECT_EQ(printable("a\xe2\x80\xa8"
+                      "b\xd8\x9c"),
+            "a?b?");
 }
 
 }  // namespace

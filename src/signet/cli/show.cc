@@ -82,6 +82,20 @@ std::string explain_status(const TransportFailure& failed, const Target& target)
   return "The server answered with HTTP status " + std::to_string(failed.http_status) + " instead of MCP.";
 }
 
+std::string advice_on_tls(const std::string& reason) {
+  const auto says = [&](std::string_view words) { return reason.find(words) != std::string::npos; };
+  if (says("mismatch")) return "The server's certificate is for another name.";
+  if (says("wrong version number"))
+    return "The server seems to speak no TLS there; is its address http://...?";
+  return "For a certificate of your own, give --ca FILE.";
+}
+
+// With one full stop at its end.
+std::string sentence(std::string text) {
+  while (text.ends_with('.')) text.pop_back();
+  return text + '.';
+}
+
 std::string explain_transport(const TransportFailure& failed, const Target& target) {
   switch (failed.kind) {
     case TransportFailure::Kind::http_status:
@@ -91,16 +105,15 @@ std::string explain_transport(const TransportFailure& failed, const Target& targ
              (failed.location.empty() ? "elsewhere" : one_line(failed.location)) +
              "; if you trust that address, call it instead.";
     case TransportFailure::Kind::not_mcp:
-      return "This is no MCP server: " + failed.message + ".";
+      return sentence("This is no MCP server: " + failed.message);
     case TransportFailure::Kind::tls:
-      return "The connection is not safe: " + failed.message +
-             ". For a certificate of your own, give --ca FILE.";
+      return "The connection is not safe: " + failed.message + ". " + advice_on_tls(failed.message);
     case TransportFailure::Kind::unreachable:
-      return "The server cannot be reached: " + failed.message + ".";
+      return sentence("The server cannot be reached: " + failed.message);
     default:
       break;
   }
-  return "The connection failed: " + failed.message + "." +
+  return sentence("The connection failed: " + failed.message) +
          (failed.may_have_arrived ? " The request may have been carried out." : "");
 }
 
@@ -173,17 +186,17 @@ std::string explain(const CallError& error, const Target& target) {
     case CallError::Kind::no_version:
       return "The server is too old or too new: it speaks no revision of MCP from 2024-11-05 to 2026-07-28.";
     case CallError::Kind::unsupported_input:
-      return "Nobody here can answer: " + error.message + ".";
+      return sentence("Nobody here can answer: " + error.message);
     case CallError::Kind::invalid_reply:
-      return "The server breaks the protocol: " + error.message + ".";
+      return sentence("The server breaks the protocol: " + error.message);
     case CallError::Kind::invalid_output:
-      return "The server's answer does not fit its own schema: " + error.message + ".";
+      return sentence("The server's answer does not fit its own schema: " + error.message);
     case CallError::Kind::timed_out:
       return "The server took too long. Give it more with --timeout SECONDS.";
     default:
       break;
   }
-  return error.message + ".";
+  return sentence(error.message);
 }
 
 int exit_code_of(const CallError& error) {

@@ -7,6 +7,7 @@
 
 #include <signet/cli/client_commands.h>
 #include <signet/cli/keys_command.h>
+#include <signet/cli/terminal.h>
 #include <signet/cli/token_command.h>
 #include <signet/protocol/versions.h>
 
@@ -37,13 +38,22 @@ int main(int argc, char** argv) {
   signet::cli::add_keys_command(app);
   signet::cli::add_token_command(app);
   app.add_subcommand("version", "Print the version and the revisions of MCP it speaks")->callback(version);
+  if (words.empty()) {
+    std::cerr << app.help();
+    return 2;
+  }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::RuntimeError& error) {  // a command that failed and has said why
-    return error.get_exit_code();
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();  // it has been said
+  } catch (const CLI::Success& wanted) {
+    return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    const bool asked_for_help = app.exit(error) == 0;
-    return asked_for_help ? 0 : 2;
+    const bool unknown = words.front().front() != '-' && app.get_subcommands().empty();
+    std::cerr << "signet: "
+              << (unknown ? "there is no command " + signet::cli::one_line(words.front()) : error.what())
+              << "\nsignet --help shows them, signet COMMAND --help says how they are used.\n";
+    return 2;
   }
   return 0;
 }

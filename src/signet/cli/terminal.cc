@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include <signet/base/glyph.h>
+
 namespace signet::cli {
 namespace {
 
@@ -49,47 +51,31 @@ class NoEcho {
   bool active_;
 };
 
-// The bytes of a sequence at `text` that a terminal must not see, or 0: U+0080 to U+009F, and what reorders text.
-std::size_t dangerous_sequence(std::string_view text) {
-  if (text.size() >= 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0) return 2;
-  if (text.size() < 3 || text[0] != '\xe2') return 0;
-  const auto second = static_cast<unsigned char>(text[1]);
-  const auto third = static_cast<unsigned char>(text[2]);
-  const bool overrides = second == 0x80 && third >= 0xaa && third <= 0xae;
-  const bool isolates = second == 0x81 && third >= 0xa6 && third <= 0xa9;
-  const bool marks = second == 0x80 && (third == 0x8e || third == 0x8f);
-  return overrides || isolates || marks ? 3 : 0;
-}
-
 }  // namespace
 
 std::string printable(std::string_view text) {
   std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t dangerous = dangerous_sequence(text.substr(i));
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (dangerous > 0) {
-      out += '?';
-      i += dangerous;
-    } else if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f) {
-      out += '^';
-      out += static_cast<char>(byte == 0x7f ? '?' : byte + '@');
-      ++i;
+  while (!text.empty()) {
+    const Glyph glyph = first_glyph(text);
+    const auto byte = static_cast<unsigned char>(text.front());
+    if (glyph.harmless || byte == '\n' || byte == '\t') {
+      out += text.substr(0, glyph.bytes);
+    } else if (byte < 0x80) {
+      out += {'^', static_cast<char>(byte ^ 0x40)};
     } else {
-      out += text[i++];
+      out += '?';
     }
+    text.remove_prefix(glyph.bytes);
   }
   return out;
 }
 
 std::string one_line(std::string_view text, std::size_t bytes_max) {
-  std::string out = printable(text.substr(0, bytes_max));
+  std::size_t end = std::min(text.size(), bytes_max);
   // Not in the middle of a character.
-  if (text.size() > bytes_max) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
-    out += "...";
-  }
+  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  std::string out = printable(text.substr(0, end));
+  if (end < text.size()) out += "...";
   std::replace_if(out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return out;
 }
@@ -164,8 +150,9 @@ void Terminal::set_asking(bool asking) {
 LineEnd Terminal::ask(std::string_view prompt, bool secret, std::string& line) {
   if (interrupts_.exit_code() != 0) return LineEnd::interrupted;
   set_asking(true);
-  say(prompt);
+  // Before the prompt: what is typed at it must neither show nor be lost.
   const NoEcho quiet(secret && interactive_);
+  say(prompt);
   const LineEnd end = read_line(line);
   if (end != LineEnd::line || !interactive_) say("\n");
   set_asking(false);

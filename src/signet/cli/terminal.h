@@ -12,8 +12,8 @@
 
 namespace signet::cli {
 
-// Text of a server, made harmless to show: control characters, C1 controls and bidirectional overrides become visible
-// marks; line ends and tabs stay.
+// Text of a server, made harmless to show: control characters, C1 controls, bidirectional overrides and bytes that are no
+// UTF-8 become visible marks; line ends and tabs stay.
 std::string printable(std::string_view text);
 
 // The same on one line and at most `bytes_max` long, for names.

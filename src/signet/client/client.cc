@@ -48,6 +48,12 @@ ResourceDescription resource_of(const Json& json, std::string_view address) {
   return resource;
 }
 
+CallError session_lost_error() {
+  CallError error(Kind::transport, "the server has forgotten the session, and the subscription with it");
+  error.transport.emplace(protocol::TransportFailure::Kind::session_ended, error.message);
+  return error;
+}
+
 // Keeps a listener of a session's notifications as long as it listens.
 class Listening {
  public:
@@ -285,6 +291,8 @@ Task<Called<Json>> ClientImpl::listen(ListenFilter filter, CallPtr call) {
 
 // Sessions have no such request: resources are subscribed to one by one, the rest comes unasked.
 Task<Called<Json>> ClientImpl::listen_on_session(ListenFilter filter, CallPtr call) {
+  const OneShot<bool> ended;
+  call->on_session_lost = [ended] { ended.set(true); };
   const Listening listening(*this, *call);
   for (const std::string& uri : filter.uris) {
     Json params = Json::object({{"uri", uri}});
@@ -292,10 +300,10 @@ Task<Called<Json>> ClientImpl::listen_on_session(ListenFilter filter, CallPtr ca
     Called<Json> subscribed = co_await subscribing;
     if (!subscribed) co_return subscribed;
   }
-  const OneShot<int> stopped;
   const std::stop_callback<std::function<void()>> on_stop(
-      call->options.stop, [on = &executor, stopped] { on->post([stopped] { stopped.set(0); }); });
-  co_await stopped;
+      call->options.stop, [on = &executor, ended] { on->post([ended] { ended.set(false); }); });
+  const bool lost = co_await ended;
+  if (lost) co_return failure(session_lost_error());
   co_return failure(CallError(Kind::cancelled, "the subscription was stopped"));
 }
 

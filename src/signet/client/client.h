@@ -58,7 +58,8 @@ struct ClientOptions {
 //
 // A result that asks for input is answered by the handlers and the call repeated, with a new id, the state byte for byte
 // as it came and only where one came, and this round's answers alone (mrtr, C25-C29). Results with a state alone are repeated
-// after 50 ms, doubling to 250. On sessions the same handlers answer the server's requests.
+// after 50 ms, doubling to 250. On sessions the same handlers answer the server's requests; a session that the server has
+// forgotten (404) is begun anew, and the request, which it did not carry out, sent again.
 //
 // Threads: all tasks and callbacks run on the executor, where the tasks must be started (`wait` does); construction and
 // destruction anywhere, while none of its tasks runs. Calls may run at the same time, without number. The service and the

@@ -38,7 +38,9 @@ class CallState : public std::enable_shared_from_this<CallState> {
   int round = 1;
   bool declares_without_handlers = false;  // call_once: forms and URLs are answered elsewhere
   std::string progress_key;                // id_key of the token of the request on its way
+  std::shared_ptr<Session> session;        // that the last request went to; null with 2026-07-28
   std::function<void(const Notification&)> on_event;
+  std::function<void()> on_session_lost;  // of a subscription on a session
 
  private:
   void arm();
@@ -84,6 +86,7 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
   Task<Called<bool>> probe(std::string version);  // true: modern; false: try initialize
   Task<Called<void>> initialize();
   Task<void> set_log_level();
+  void forget_session(const std::shared_ptr<Session>& gone);
 
   // client.cc: methods
   Task<Called<Json>> listen(ListenFilter filter, CallPtr call);
@@ -109,7 +112,8 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
   ServerDescription server;
   std::shared_ptr<Attempt> attempt;
   std::unique_ptr<Outlet> session_outlet;
-  std::unique_ptr<Session> session;  // of a handshake revision
+  std::shared_ptr<Session> session;  // of a handshake revision
+  bool session_lost = false;         // the next attempt to connect begins with `initialize`
   std::int64_t next_id = 1;
   std::map<std::string, Result<json::Schema>, std::less<>> output_schemas;  // or why they cannot be used
   std::vector<CallState*> active;                                           // calls whose time runs

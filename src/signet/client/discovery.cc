@@ -2,6 +2,7 @@
 #include <signet/client/client_impl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <signet/protocol/errors.h>
 #include <signet/protocol/meta.h>
@@ -131,8 +132,18 @@ Task<Called<void>> ClientImpl::ensure_connected() {
   co_return discovered;
 }
 
+// The server has forgotten the session: what it speaks is known, so a new one begins at once.
+void ClientImpl::forget_session(const std::shared_ptr<Session>& gone) {
+  if (!session || session != gone) return;  // another call was faster
+  session.reset();
+  connected = false;
+  session_lost = true;
+  for (CallState* listener : listeners) executor.post(listener->on_session_lost);
+}
+
 Task<Called<void>> ClientImpl::discover() {
-  if (options.versions != ClientOptions::Versions::handshake_only) {
+  const bool known_old = std::exchange(session_lost, false);
+  if (options.versions != ClientOptions::Versions::handshake_only && !known_old) {
     const Task<Called<bool>> probing = probe(std::string(protocol::modern_versions.front()));
     const Called<bool> modern = co_await probing;
     if (!modern) co_return failure(modern.error());
@@ -185,8 +196,8 @@ Task<Called<bool>> ClientImpl::probe(std::string version) {
 
 Task<Called<void>> ClientImpl::initialize() {
   server = ServerDescription();
-  session_outlet = std::make_unique<SessionOutlet>(*this);
-  session = std::make_unique<Session>();
+  if (!session_outlet) session_outlet = std::make_unique<SessionOutlet>(*this);
+  session = std::make_shared<Session>();
   session->outlet = session_outlet.get();
   const CallPtr call =
       std::make_shared<CallState>(executor, *options.clock, CallOptions(), options.call_timeout);

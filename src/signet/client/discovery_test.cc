@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <signet/client/client_testing.h>
+#include <signet/client/testing_client.h>
 #include <signet/protocol/errors.h>
 #include <signet/protocol/transport_failure.h>
 
@@ -185,6 +185,75 @@ TEST_F(DiscoveryTest, AnswersTheQuestionsOfASessionWithTheSameHandlers) {
   EXPECT_EQ(outcome->text(), R"({"action":"accept","content":{"a":"d"}})");
   EXPECT_EQ(service.notified.back(), "notifications/initialized");
   EXPECT_FALSE(service.of("tools/call").back().params.contains("_meta"));
+}
+
+Fault session_gone() {
+  return protocol::to_fault(TransportFailure(TransportFailure::Kind::session_ended, "gone", false));
+}
+
+TEST_F(DiscoveryTest, ASessionThatTheServerForgotIsBegunAnewAndTheRequestSentAgain) {
+  int calls = 0;
+  service.script = [&calls](Request request, Exchange&) {
+    if (request.method == "server/discover") return refuse(Fault(protocol::method_not_found, "no"));
+    if (request.method == "initialize") return reply(initialized());
+    return ++calls == 2 ? refuse(session_gone()) : reply(text_result("x"));
+  };
+  options.clock = &clock;
+  Client client(service, executor, options);
+  EXPECT_TRUE(executor.run(client.call_tool("t", Json())).ok());
+  EXPECT_TRUE(executor.run(client.call_tool("t", Json())).ok());
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(service.of("server/discover").size(), 1u);
+  EXPECT_EQ(service.of("initialize").size(), 2u);
+  EXPECT_EQ(service.notified.size(), 2u);
+}
+
+TEST_F(DiscoveryTest, CallsThatLoseTheSameSessionShareTheNextOne) {
+  std::vector<const Session*> forgotten;
+  service.script = [&forgotten](Request request, Exchange& exchange) {
+    if (request.method == "server/discover") return refuse(Fault(protocol::method_not_found, "no"));
+    if (request.method == "initialize") return reply(initialized());
+    const bool gone = forgotten.empty() || forgotten.front() == exchange.session;
+    if (gone) forgotten.push_back(exchange.session);
+    return gone ? refuse(session_gone()) : reply(text_result("x"));
+  };
+  options.clock = &clock;
+  Client client(service, executor, options);
+  ASSERT_TRUE(executor.run(client.connect()).ok());
+  std::vector<Task<Called<ToolOutcome>>> running;
+  int finished = 0;
+  for (int i = 0; i < 20; ++i) {
+    running.push_back(client.call_tool("t", Json()));
+    running.back().start([&finished] { ++finished; });
+  }
+  while (finished < 20 && executor.step()) {
+  }
+  ASSERT_EQ(finished, 20);
+  for (Task<Called<ToolOutcome>>& one : running) EXPECT_TRUE(one.take().ok());
+  EXPECT_EQ(service.of("initialize").size(), 2u);
+}
+
+TEST_F(DiscoveryTest, AServerThatForgetsEverySessionIsGivenUpAndSubscriptionsEnd) {
+  service.script = [](Request request, Exchange&) {
+    if (request.method == "server/discover") return refuse(Fault(protocol::method_not_found, "no"));
+    return request.method == "initialize" ? reply(initialized()) : refuse(session_gone());
+  };
+  options.clock = &clock;
+  Client client(service, executor, options);
+  ASSERT_TRUE(executor.run(client.connect()).ok());
+  ListenFilter filter;
+  filter.tools = true;
+  Task<Called<Json>> listening = client.listen(filter, [](const Notification&) {});
+  bool ended = false;
+  listening.start([&ended] { ended = true; });
+  const auto outcome = executor.run(client.call_tool("t", Json()));
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().transport->kind, TransportFailure::Kind::session_ended);
+  EXPECT_EQ(service.of("tools/call").size(), 2u);
+  while (!ended && executor.step()) {
+  }
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(listening.take().error().transport->kind, TransportFailure::Kind::session_ended);
 }
 
 }  // namespace

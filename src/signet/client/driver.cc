@@ -225,6 +225,10 @@ Task<Called<Json>> ClientImpl::answer_of(Question question) {
   const Task<Answer> answering = handler(question);
   const Answer answer = co_await answering;
   if (answer.abandoned()) co_return failure(error(CallError::Kind::cancelled, "the question was abandoned"));
+  if (question.kind == Question::Kind::roots && !client::are_roots(answer.json())) {
+    co_return failure(
+        error(CallError::Kind::invalid_call, "the roots to send are no plain file:// addresses"));
+  }
   co_return with_defaults(question, answer);
 }
 
@@ -295,11 +299,13 @@ void ClientImpl::take_notification(Notification notification, CallState* call) {
   }
 }
 
-// Sends, and sends again where that cannot do harm: a revision refused, a header missing, a stream broken.
+// Sends, and sends again where that cannot do harm: a session forgotten by the server, a revision refused, a header
+// missing, a stream broken.
 Task<Called<Json>> ClientImpl::send(std::string method, Json params, CallPtr call) {
   bool version_tried = false;
   bool tools_refreshed = false;
   bool resent = false;
+  bool session_renewed = false;
   for (;;) {
     const Task<Called<Json>> sending = send_now(method, params, call);
     Called<Json> result = co_await sending;
@@ -309,7 +315,12 @@ Task<Called<Json>> ClientImpl::send(std::string method, Json params, CallPtr cal
     const bool header_refused = failed.fault && failed.fault->code == protocol::header_mismatch &&
                                 method == "tools/call" && server.modern;
     const bool lost = failed.transport && failed.transport->kind == protocol::TransportFailure::Kind::closed;
-    if (version && !std::exchange(version_tried, true)) {
+    const bool session_ended =
+        failed.transport && failed.transport->kind == protocol::TransportFailure::Kind::session_ended;
+    if (session_ended) forget_session(call->session);
+    if (session_ended && !std::exchange(session_renewed, true)) {
+      log(LogLevel::warning, "session_renewed", "method", method);
+    } else if (version && !std::exchange(version_tried, true)) {
       server.protocol_version = *version;
     } else if (header_refused && !std::exchange(tools_refreshed, true)) {
       const Task<Called<std::vector<Json>>> listing = list("tools/list", "tools", CallOptions());
@@ -381,7 +392,9 @@ Task<Called<Json>> ClientImpl::exchange(std::string method, Json params, CallPtr
   around.principal = Principal::local();
   around.outlet = &outlet;
   around.executor = &executor;
-  around.session = session.get();
+  const std::shared_ptr<Session> held = session;
+  call->session = held;
+  around.session = held.get();
   around.stop = call->options.stop;
   const OneShot<Ended> ended;
   const Running running(*this, call, ended);

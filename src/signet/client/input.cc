@@ -1,5 +1,7 @@
 #include <signet/client/input.h>
 
+#include <algorithm>
+
 #include <signet/protocol/jsonrpc.h>
 
 namespace signet::client {
@@ -16,14 +18,40 @@ bool may_ask(std::string_view method) {
   return method == "tools/call" || method == "prompts/get" || method == "resources/read";
 }
 
+// A segment of a path that stands for the folder itself or the one above, whatever its dots are written as.
+bool is_step(std::string_view segment) {
+  std::string dots;
+  while (!segment.empty()) {
+    const bool encoded = segment.starts_with("%2e") || segment.starts_with("%2E");
+    dots += encoded ? '.' : segment.front();
+    segment.remove_prefix(encoded ? 3 : 1);
+  }
+  return dots == "." || dots == "..";
+}
+
+bool is_plain_file(std::string_view uri) {
+  constexpr std::string_view scheme = "file://";
+  if (!uri.starts_with(scheme)) return false;
+  const auto is_visible = [](char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; };
+  if (!std::all_of(uri.begin(), uri.end(), is_visible)) return false;
+  std::string_view rest = uri.substr(scheme.size());
+  while (!rest.empty()) {
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    if (is_step(rest.substr(0, slash))) return false;
+    rest.remove_prefix(std::min(slash + 1, rest.size()));
+  }
+  return true;
+}
+
 Called<Question> read_elicitation(std::string key, const Json& params) {
   if (params.find_string("message") == nullptr)
     return invalid("the question " + quoted(key) + " has no message");
   const Json* mode = params.find("mode");
   if (mode == nullptr || *mode == Json("form")) {
+    // A question without any is a plain confirmation; the Go SDK sends such.
     const Json* schema = params.find("requestedSchema");
-    if (schema == nullptr || !schema->is_object())
-      return invalid("the form " + quoted(key) + " has no schema");
+    if (schema != nullptr && !schema->is_object())
+      return invalid("the schema of the form " + quoted(key) + " is no object");
     return Question(std::move(key), Question::Kind::form, params);
   }
   if (*mode == Json("url")) {
@@ -85,6 +113,16 @@ Called<Question> read_question(std::string key, std::string_view method, const J
   if (method == "roots/list") return Question(std::move(key), Question::Kind::roots, params);
   return failure(CallError(CallError::Kind::unsupported_input,
                            "the server asks for " + quoted(method) + ", which this client does not know"));
+}
+
+bool are_roots(const Json& answer) {
+  const Json* roots = answer.find("roots");
+  if (roots == nullptr || !roots->is_array()) return false;
+  const JsonArray& all = *roots->as_array();
+  return std::all_of(all.begin(), all.end(), [](const Json& root) {
+    const std::string* uri = root.find_string("uri");
+    return uri != nullptr && is_plain_file(*uri);
+  });
 }
 
 Called<std::vector<Question>> read_questions(const Json& requests) {

@@ -27,6 +27,9 @@ Called<Question> read_question(std::string key, std::string_view method, const J
 // The questions of an inputRequests object, in its order; the error names the key.
 Called<std::vector<Question>> read_questions(const Json& requests);
 
+// An answer to roots/list: every root a file:// address without steps upwards, blanks or control characters (C51, C52).
+bool are_roots(const Json& answer);
+
 // The server's text for a sentence of ours: at most 80 bytes, control characters replaced.
 std::string quoted(std::string_view text);
 

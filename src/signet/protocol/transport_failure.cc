@@ -7,9 +7,9 @@ namespace {
 
 using Kind = TransportFailure::Kind;
 
-constexpr std::array<std::string_view, 9> names{"unreachable", "tls",       "http_status",
-                                                "redirected",  "not_mcp",   "too_large",
-                                                "closed",      "timed_out", "local"};
+constexpr std::array<std::string_view, 10> names{"unreachable", "tls",          "http_status", "redirected",
+                                                 "not_mcp",     "too_large",    "closed",      "timed_out",
+                                                 "local",       "session_ended"};
 
 std::string text_of(const Json& data, std::string_view name) {
   const std::string* text = data.find_string(name);

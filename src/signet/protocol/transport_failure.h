@@ -22,6 +22,7 @@ struct TransportFailure {
     closed,       // the connection or the child ended before the reply
     timed_out,    // silence
     local,        // refused on this side, nothing was sent
+    session_ended,  // the server no longer knows the session of a handshake revision; it did not act on the request
   };
 
   TransportFailure(Kind what, std::string sentence, bool arrived = false)

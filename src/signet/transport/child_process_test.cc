@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <future>
+#include <iterator>
 #include <mutex>
 
 #include <gtest/gtest.h>
@@ -120,6 +123,61 @@ TEST_F(ChildProcessTest, KeepsTheNewestOfStandardError) {
   child.reset();
 }
 
+// The server's input holds one request and nothing else: no answer to what a modern server may not ask, no word about
+// garbage, no cancellation of what is done.
+TEST_F(ChildProcessTest, WritesNothingButItsOwnMessages) {  // C8 C9 C16 C32
+  const std::string seen = std::filesystem::temp_directory_path() / ("seen" + std::to_string(::getpid()));
+  const Reply reply =
+      call("read l; echo garbage; printf '{\"jsonrpc\":\"2.0\",\"id\":\"s\",\"method\":\"ping\"}\\n'; " +
+           std::string(answer) + "; printf '%s\\n' \"$l\" > " + seen + "; cat >> " + seen);
+  ASSERT_TRUE(reply.ok());
+  child.reset();
+  std::ifstream file(seen);
+  const std::string all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  std::filesystem::remove(seen);
+  EXPECT_EQ(all, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{}}\n");
+}
+
+class Listener final : public Outlet {
+ public:
+  void notify(Notification notification) override { heard.push_back(std::move(notification.method)); }
+  std::vector<std::string> heard;
+};
+
+TEST_F(ChildProcessTest, NotificationsOfASubscriptionGoToItAlone) {  // C10
+  start(
+      "read a; read b; for id in 1 2 2 3; do printf "
+      "'{\"jsonrpc\":\"2.0\",\"method\":\"n/%s\",\"params\":{\"_meta\":"
+      "{\"io.modelcontextprotocol/subscriptionId\":%s}}}\\n' $id $id; done; for id in 1 2; do printf "
+      "'{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}\\n' $id; done; cat > /dev/null");
+  std::array<Listener, 2> listeners;
+  std::vector<Exchange> around(2, exchange());
+  std::vector<Task<Reply>> running;
+  std::promise<void> done;
+  int ended = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    around[i].outlet = &listeners[i];
+    const int id = static_cast<int>(i) + 1;
+    running.push_back(called(*child, Request(id, "subscriptions/listen", Json::object()), around[i]));
+  }
+  loop.executor().post([&] {
+    for (Task<Reply>& one : running) {
+      one.start([&] {
+        if (++ended == 2) done.set_value();
+      });
+    }
+  });
+  done.get_future().wait();
+  std::promise<void> dropped;
+  loop.executor().post([&] {
+    running.clear();
+    dropped.set_value();
+  });
+  dropped.get_future().wait();
+  EXPECT_EQ(listeners[0].heard, (std::vector<std::string>{"n/1"}));
+  EXPECT_EQ(listeners[1].heard, (std::vector<std::string>{"n/2", "n/2"}));
+}
+
 TEST_F(ChildProcessTest, InheritsNoDescriptor) {
   const std::string marker = std::filesystem::temp_directory_path() / ("marker" + std::to_string(::getpid()));
   const int open = ::open(marker.c_str(), O_RDWR | O_CREAT, 0600);  // without O_CLOEXEC
@@ -141,7 +199,7 @@ TEST_F(ChildProcessTest, EndsAProcessThatIgnoresEverything) {
   EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(pid)));
 }
 
-TEST_F(ChildProcessTest, DroppingACallCancelsItByName) {
+TEST_F(ChildProcessTest, DroppingACallCancelsItByName) {  // C11
   start("read l; read c; case $c in *notifications/cancelled*'\"requestId\":1'*) exit 42;; esac; exit 1");
   Exchange around = exchange();
   Task<Reply> first = called(*child, Request(1, "tools/call", Json::object()), around);

@@ -126,7 +126,7 @@ Result<HeaderList> HttpClient::Impl::standard_headers(const Request& request,
 Task<Reply> HttpClient::Impl::call(Request request, Exchange& exchange) {
   const std::shared_ptr<HttpSession> session =
       request.method == "initialize" ? nullptr : session_of(exchange);
-  if (session && session->ended) co_return refuse(Kind::local, "the session has ended", false);
+  if (session && session->ended) co_return refuse(Kind::session_ended, "the session has ended", false);
   if (session) {
     const Task<void> waiting = wait_until_ready(session);
     co_await waiting;
@@ -146,6 +146,11 @@ Task<Reply> HttpClient::Impl::call(Request request, Exchange& exchange) {
   if (!answered) {
     cancel.done();
     co_return failure(protocol::to_fault(answered.error()));
+  }
+  if (session && !session->id.empty() && (**answered)->status() == 404) {
+    cancel.done();
+    forget_session(session);
+    co_return refuse(Kind::session_ended, "the server no longer knows the session", false);
   }
   std::string session_id((**answered)->field("Mcp-Session-Id"));
   const Task<Reply> reading = read_reply(request, *answered, exchange, session);

@@ -38,7 +38,8 @@ struct HttpClientOptions {
 // revision: the standard headers; Mcp-Param-* for the tools of every tools/list that passed through (C20-C24); session
 // headers are ignored; dropping a call closes its connection, which cancels it. Of the handshake revisions, for exchanges
 // with a Session: Mcp-Session-Id; the GET stream, opened after notifications/initialized, resumed with Last-Event-ID after
-// the `retry` the server asked for; DELETE when the Session goes; dropping a call sends notifications/cancelled.
+// the `retry` the server asked for; DELETE when the Session goes; dropping a call sends notifications/cancelled; status 404 ends the session, and the
+// requests on it fail as `session_ended`.
 //
 // Redirects are followed within the origin only. Replies that never came are faults of stage `transport`
 // (protocol/transport_failure.h). The id of a request must be new among those outstanding. Nothing is sent twice, except

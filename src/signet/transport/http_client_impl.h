@@ -132,6 +132,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
   std::shared_ptr<HttpSession> session_of(const Exchange& exchange) const;
   void open_session(Session& session, const Json& result, std::string id);
   void end_session(const std::shared_ptr<HttpSession>& session);
+  void forget_session(const std::shared_ptr<HttpSession>& session);  // the server has; nothing is sent
   HeaderList session_headers(const HttpSession& session) const;
   Task<void> wait_until_ready(std::shared_ptr<HttpSession> session);
   Task<void> announce_initialized(Notification notification, std::shared_ptr<HttpSession> session);

@@ -256,7 +256,7 @@ TEST_F(HttpClientTest, TakesAnAnswerAsJson) {
   EXPECT_EQ(*reply, Json::object({{"a", 1}}));
 }
 
-TEST_F(HttpClientTest, TakesAnAnswerAsAStreamWithNotificationsBeforeIt) {
+TEST_F(HttpClientTest, TakesAnAnswerAsAStreamWithNotificationsBeforeIt) {  // C17
   const std::string body =
       ": hello\r\n\r\nevent: message\r\ndata: "
       "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\r\n\r\n"
@@ -272,7 +272,7 @@ TEST_F(HttpClientTest, TakesAnAnswerAsAStreamWithNotificationsBeforeIt) {
   EXPECT_EQ(outlet.notified, std::vector<std::string>{"notifications/progress"});
 }
 
-TEST_F(HttpClientTest, SendsTheStandardHeadersOfTheRevision) {
+TEST_F(HttpClientTest, SendsTheStandardHeadersOfTheRevision) {  // C13 C14 C15 C16 C18 C19 C23
   RawServer server([](const Seen&) { return json_answer(R"({"jsonrpc":"2.0","id":7,"result":{}})"); });
   options.headers.emplace_back("Authorization", "Bearer x");
   connect(server.url());
@@ -287,15 +287,69 @@ TEST_F(HttpClientTest, SendsTheStandardHeadersOfTheRevision) {
   EXPECT_EQ(seen.header("Accept"), "application/json, text/event-stream");
   EXPECT_EQ(seen.header("Authorization"), "Bearer x");
   EXPECT_EQ(seen.header("Mcp-Session-Id"), "(absent)");
+  EXPECT_EQ(seen.head.substr(0, 5), "POST ");
+  EXPECT_TRUE(seen.body.starts_with('{'));
+
+  const auto name_of = [&](const std::string& method, const std::string& member, const std::string& value) {
+    EXPECT_TRUE(call(method, Json::object({{member, value}})).ok());
+    return server.seen().back().header("Mcp-Name");
+  };
+  EXPECT_EQ(name_of("resources/read", "uri", "test://a?b"), "test://a?b");
+  EXPECT_EQ(name_of("prompts/get", "name", "p"), "p");
+  EXPECT_EQ(name_of("prompts/get", "name", " p"), "=?base64?IHA=?=");
+  EXPECT_EQ(name_of("prompts/get", "name", "=?base64?cA==?="), "=?base64?PT9iYXNlNjQ/Y0E9PT89?=");
+  EXPECT_EQ(name_of("tools/list", "name", "p"), "(absent)");
 }
 
-TEST_F(HttpClientTest, MirrorsParametersOfToolsThatWereListed) {
+TEST_F(HttpClientTest, OneAnswerMayBeJsonAndTheNextAStream) {  // C17
+  int answered = 0;
+  RawServer server([&](const Seen&) {
+    const std::string reply = R"({"jsonrpc":"2.0","id":7,"result":{}})";
+    return ++answered % 2 == 1 ? json_answer(reply) : answer("text/event-stream", "data: " + reply + "\n\n");
+  });
+  connect(server.url());
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(call("tools/call").ok()) << i;
+  client.reset();
+}
+
+TEST_F(HttpClientTest, AStreamThatBreaksIsNotResumedWithoutASession) {  // C72
+  RawServer server([](const Seen&) {
+    return "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nid: 1\nretry: 1\ndata:\n\n<close>";
+  });
+  connect(server.url());
+  const Reply reply = call("tools/call");
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(protocol::transport_failure(reply.error())->kind, Kind::closed);
+  EXPECT_TRUE(protocol::transport_failure(reply.error())->may_have_arrived);
+  client.reset();
+  EXPECT_EQ(server.seen().size(), 1u);
+}
+
+TEST_F(HttpClientTest, TakesTheFirstOfTwoAnswersAndKeepsTheConnectionUsable) {
+  RawServer server([](const Seen&) {
+    const auto data = [](int id, int value) {
+      return "data: {\"jsonrpc\":\"2.0\",\"id\":" + std::to_string(id) +
+             ",\"result\":{\"v\":" + std::to_string(value) + "}}\n\n";
+    };
+    return answer("text/event-stream", data(8, 0) + data(7, 1) + data(7, 2) + data(9, 3));
+  });
+  connect(server.url());
+  for (int i = 0; i < 3; ++i) {
+    const Reply reply = call("tools/call");
+    ASSERT_TRUE(reply.ok());
+    EXPECT_EQ(*reply, Json::object({{"v", 1}}));
+  }
+  client.reset();
+}
+
+TEST_F(HttpClientTest, MirrorsParametersOfToolsThatWereListed) {  // C20 C22 C24
   RawServer server([](const Seen& request) {
     if (request.header("Mcp-Method") != "tools/list")
       return json_answer(R"({"jsonrpc":"2.0","id":7,"result":{}})");
     return json_answer(
         R"({"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","inputSchema":{"type":"object","properties":
-      {"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"}}}}]}})");
+      {"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},
+       "in":{"type":"object","properties":{"city":{"type":"string","x-mcp-header":"City"}}}}}}]}})");
   });
   connect(server.url());
   ASSERT_TRUE(call("tools/list").ok());
@@ -303,6 +357,12 @@ TEST_F(HttpClientTest, MirrorsParametersOfToolsThatWereListed) {
   ASSERT_TRUE(call("tools/call", Json::object({{"name", "t"}, {"arguments", arguments}})).ok());
   EXPECT_EQ(server.seen().at(1).header("Mcp-Param-Region"), "");
   EXPECT_EQ(server.seen().at(1).header("Mcp-Param-N"), "(absent)");
+  EXPECT_EQ(server.seen().at(1).header("Mcp-Param-City"), "(absent)");
+  arguments = Json::object({{"n", 5}, {"in", Json::object({{"city", "K\xc3\xb6ln"}})}});
+  ASSERT_TRUE(call("tools/call", Json::object({{"name", "t"}, {"arguments", arguments}})).ok());
+  EXPECT_EQ(server.seen().at(2).header("Mcp-Param-Region"), "(absent)");
+  EXPECT_EQ(server.seen().at(2).header("Mcp-Param-N"), "5");
+  EXPECT_EQ(server.seen().at(2).header("Mcp-Param-City"), "=?base64?S8O2bG4=?=");
 }
 
 TEST_F(HttpClientTest, ARefusalWithAJsonRpcErrorIsThePeersWord) {
@@ -466,6 +526,31 @@ TEST_F(HttpClientTest, KeepsASessionAndEndsIt) {
   }
   EXPECT_EQ(outlet.asked, std::vector<std::string>{"elicitation/create"});
   EXPECT_TRUE(answered);
+}
+
+TEST_F(HttpClientTest, ASessionThatTheServerForgotHasEndedForGood) {
+  RawServer server([](const Seen& request) -> std::string {
+    if (request.body.find("\"initialize\"") != std::string::npos) {
+      return answer("application/json",
+                    R"({"jsonrpc":"2.0","id":7,"result":{"protocolVersion":"2025-11-25","capabilities":{}}})",
+                    "200 OK", "Mcp-Session-Id: abc\r\n");
+    }
+    return answer("application/json", R"({"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no"}})",
+                  "404 Not Found");
+  });
+  connect(server.url());
+  auto session = std::make_unique<Session>();
+  session->outlet = &outlet;
+  ASSERT_TRUE(call("initialize", Json::object(), session.get()).ok());
+  for (int i = 0; i < 2; ++i) {
+    const Reply reply = call("tools/call", Json::object(), session.get());
+    ASSERT_FALSE(reply.ok());
+    EXPECT_EQ(protocol::transport_failure(reply.error())->kind, Kind::session_ended);
+    EXPECT_FALSE(protocol::transport_failure(reply.error())->may_have_arrived);
+  }
+  on_loop([&] { session.reset(); });
+  client.reset();
+  EXPECT_EQ(server.seen().size(), 2u);  // the second call was not sent, nor DELETE
 }
 
 TEST_F(HttpClientTest, RefusesAddressesAndHeadersThatCannotBeSent) {

@@ -44,13 +44,18 @@ void HttpClient::Impl::open_session(Session& session, const Json& result, std::s
 }
 
 void HttpClient::Impl::end_session(const std::shared_ptr<HttpSession>& session) {
+  if (session->ended) return;
+  forget_session(session);
+  if (!session->id.empty()) background.start(send_delete(session));
+}
+
+void HttpClient::Impl::forget_session(const std::shared_ptr<HttpSession>& session) {
   if (std::exchange(session->ended, true)) return;
   // Not from here: this may run inside a task of the session.
   loop.executor.post([session] {
     session->stream.drop_all();
     session->answers.drop_all();
   });
-  if (!session->id.empty()) background.start(send_delete(session));
 }
 
 HeaderList HttpClient::Impl::session_headers(const HttpSession& session) const {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include <signet/base/clock.h>
 #include <signet/base/executor.h>
 #include <signet/base/one_shot.h>
@@ -134,5 +136,38 @@ inline Json asking(const std::vector<std::string>& keys, Json state) {
   if (!state.is_null()) result.set("requestState", std::move(state));
   return result;
 }
+
+class ClientTest : public ::testing::Test {
+ protected:
+  // A modern server; tools/call is answered by `tool`, which gets the number of the call from 1.
+  void serve(std::function<Task<Reply>(const Request&, int)> tool) {
+    service.script = [this, tool = std::move(tool)](Request request, Exchange&) {
+      if (request.method == "server/discover") return reply(discovery());
+      return tool(request, ++calls);
+    };
+  }
+
+  Client& client() {
+    options.clock = &clock;
+    if (!client_) client_ = std::make_unique<Client>(service, executor, options);
+    return *client_;
+  }
+  Called<ToolOutcome> call(CallOptions call_options = CallOptions()) {
+    return executor.run(client().call_tool("t", Json::object({{"x", 1}}), std::move(call_options)));
+  }
+  void answer_forms() {
+    options.on_form =
+        answer_with([](const Question&) { return Answer::accept(Json::object({{"name", "Ada"}})); });
+  }
+
+  ManualClock clock{Timestamp(std::chrono::milliseconds(1'000'000))};
+  ManualExecutor executor{clock};
+  ScriptedService service;
+  ClientOptions options;
+  int calls = 0;
+
+ private:
+  std::unique_ptr<Client> client_;
+};
 
 }  // namespace signet
