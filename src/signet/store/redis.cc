@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/time.h>
 
@@ -134,7 +135,15 @@ class Connection {
     for (std::size_t i = from; i < jobs.size(); ++i) jobs[i]->fail(error);
   }
 
+  // Redis closes connections that are idle, and all when it restarts. Nothing is awaited between two batches, so what
+  // can be read there is the end.
+  bool has_ended() const {
+    pollfd wanted{context_->fd, POLLIN, 0};
+    return ::poll(&wanted, 1, 0) != 0;
+  }
+
   bool connect() {
+    if (context_ != nullptr && has_ended()) context_.reset();
     if (context_ != nullptr) return true;
     if (Steady::now() < next_attempt_) return false;
     const timeval timeout = seconds_of(options_.connect_timeout);
