@@ -19,7 +19,7 @@ class Clock {
   virtual Timestamp now() const = 0;
 };
 
-// The system's wall clock. Lives as long as the process.
+// The system's wall clock, a few milliseconds behind at most. Lives as long as the process.
 const Clock& system_clock();
 
 // A clock that stands still until it is moved: for tests, simulations and `--now`. Thread-safe.

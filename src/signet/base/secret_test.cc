@@ -44,6 +44,15 @@ TEST(Secret, ConstantTimeComparisonTellsDifferentSizesAndBytesApart) {
   EXPECT_TRUE(equal_in_constant_time(Bytes{1, 2}, Bytes{1, 2}));
   EXPECT_FALSE(equal_in_constant_time(Bytes{1, 2}, Bytes{1, 3}));
   EXPECT_FALSE(equal_in_constant_time(Bytes{1, 2}, Bytes{1}));
+  for (std::size_t size = 1; size <= 40; ++size) {
+    const Bytes one(size, 7);
+    EXPECT_TRUE(equal_in_constant_time(one, Bytes(size, 7))) << size;
+    for (std::size_t at = 0; at < size; ++at) {
+      Bytes other = one;
+      other[at] ^= 0x80;
+      EXPECT_FALSE(equal_in_constant_time(one, other)) << at << " of " << size;
+    }
+  }
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ namespace {
 std::string seal_profile_token(const ProfileRequest&, const std::string&) { fail_without_profiles(); }
 std::string open_profile_token(const ProfileRequest&, const std::string&) { fail_without_profiles(); }
 bool inspect_profile_token(const ProfileRequest&, const std::string&) { fail_without_profiles(); }
-std::string profile_names() { return ""; }
+std::string profile_names() { return "none in this build"; }
 
 #endif
 

@@ -129,6 +129,7 @@ __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::stri
   const __m256i low_half = _mm256_set1_epi8(0x0f);
   const __m256i underscore = _mm256_set1_epi8('_');
   const __m256i underscore_delta = _mm256_set1_epi8(63 - '_' + 'A');
+  __m256i wrong = _mm256_setzero_si256();
   std::size_t i = 0;
   for (; i + 32 <= characters.size(); i += 32, out += 24) {
     const __m256i text = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(characters.data() + i));
@@ -136,7 +137,7 @@ __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::stri
     const __m256i lower = _mm256_and_si256(text, low_half);
     const __m256i classes = _mm256_shuffle_epi8(class_of_upper, upper);
     const __m256i forbidden = _mm256_shuffle_epi8(forbidden_by_lower, lower);
-    if (!_mm256_testz_si256(classes, forbidden)) return std::nullopt;
+    wrong = _mm256_or_si256(wrong, _mm256_and_si256(classes, forbidden));
 
     const __m256i is_underscore = _mm256_cmpeq_epi8(text, underscore);
     __m256i values = _mm256_add_epi8(text, _mm256_shuffle_epi8(delta_of_upper, upper));
@@ -148,6 +149,7 @@ __attribute__((target("avx2"))) std::optional<std::size_t> decode_avx2(std::stri
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm256_castsi256_si128(packed));
     _mm_storel_epi64(reinterpret_cast<__m128i*>(out + 16), _mm256_extracti128_si256(packed, 1));
   }
+  if (!_mm256_testz_si256(wrong, wrong)) return std::nullopt;
   return i;
 }
 

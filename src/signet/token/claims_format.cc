@@ -54,17 +54,13 @@ class Reader {
     require(milliseconds <= number_of(latest_stamp));
     return Timestamp(std::chrono::milliseconds(ok_ ? static_cast<std::int64_t>(milliseconds) : 0));
   }
-  ClaimText text() {
-    require(!left_.empty());
-    if (!ok_) return {};
-    const std::uint8_t length = left_.front();
-    require(length <= claim_text_bytes_max || length == digest_follows);
+  ByteView text() {
+    const std::uint8_t length = left_.empty() ? 0 : left_.front();
     const std::size_t size = 1 + (length == digest_follows ? sizeof(Digest) : std::size_t{length});
-    require(size <= left_.size());
-    if (!ok_) return {};
-    const ByteView written = left_.first(size);
-    left_ = left_.subspan(size);
-    return ClaimText(written);
+    require(size <= left_.size() && (length <= claim_text_bytes_max || length == digest_follows));
+    const ByteView written = left_.first(ok_ ? size : 0);
+    left_ = left_.subspan(written.size());
+    return written;
   }
   void require(bool condition) { ok_ = ok_ && condition; }
 
@@ -139,11 +135,11 @@ std::optional<DecodedClaims> decode_claims(ByteView plaintext) {
   const auto kind = reader.number<std::uint8_t>();
   reader.require(kind <= static_cast<std::uint8_t>(Principal::Kind::authenticated));
   claims.principal_kind = static_cast<Principal::Kind>(kind);
-  claims.method = reader.text();
-  claims.target = reader.text();
-  claims.audience = reader.text();
-  claims.principal = reader.text();
-  claims.protocol_version = reader.text();
+  claims.method = ClaimText(reader.text());
+  claims.target = ClaimText(reader.text());
+  claims.audience = ClaimText(reader.text());
+  claims.principal = ClaimText(reader.text());
+  claims.protocol_version = ClaimText(reader.text());
   decoded->size = plaintext.size() - reader.left();
   if (!reader.ok()) decoded.reset();
   return decoded;

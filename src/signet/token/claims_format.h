@@ -80,6 +80,7 @@ class EncodedClaims {
 };
 
 struct DecodedClaims {
+  DecodedClaims() {}  // a defaulted one would first clear it all, at a cost that shows
   Claims claims;
   std::size_t size = 0;  // of the claims; the state is the rest
 };

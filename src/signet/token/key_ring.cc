@@ -14,6 +14,16 @@ namespace {
 constexpr std::string_view request_state_purpose = "request-state";
 constexpr std::size_t fingerprint_bytes = 4;
 
+constexpr std::array<bool, 256> make_id_characters() {
+  std::array<bool, 256> allowed{};
+  for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")) {
+    allowed[static_cast<unsigned char>(c)] = true;
+  }
+  return allowed;
+}
+// A table, because every token that comes in is asked.
+constexpr std::array<bool, 256> id_characters = make_id_characters();
+
 void derive_into(const Secret& secret, std::string_view purpose, std::span<std::uint8_t> out) {
   std::string info = "signet/v1/";
   info.append(purpose);
@@ -65,9 +75,8 @@ std::optional<std::string> fault_among(const std::vector<KeyEntry>& entries) {
 
 bool is_key_id(std::string_view id) {
   if (id.empty() || id.size() > key_id_bytes_max) return false;
-  return std::all_of(id.begin(), id.end(), [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  });
+  return std::all_of(id.begin(), id.end(),
+                     [](char c) { return id_characters[static_cast<unsigned char>(c)]; });
 }
 
 std::string_view to_string(KeyStage stage) {
