@@ -23,7 +23,7 @@ THIRD_PARTIES = [
     (
         "POSIX",
         r"(sys|netinet|arpa|linux)/|(unistd|fcntl|poll|signal|spawn|pthread|termios|netdb|dirent|syslog|pwd|grp|sched"
-        r"|dlfcn|stdlib|string|strings|time|errno|limits)\.h$",
+        r"|dlfcn|malloc|stdlib|string|strings|time|errno|limits)\.h$",
     ),
 ]
 # The language's headers, and the compilers' for the processor's instructions.
