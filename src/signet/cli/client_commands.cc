@@ -143,6 +143,7 @@ ClientOptions Run::client_options() {
     client.on_form = conversation_.handler();
     client.on_url = conversation_.handler();
     if (terminal_.interactive()) client.on_roots = conversation_.handler();
+    client.tasks = true;
   }
   if (options_.versions == "modern") client.versions = ClientOptions::Versions::modern_only;
   if (options_.versions == "handshake") client.versions = ClientOptions::Versions::handshake_only;

@@ -65,6 +65,11 @@ std::string parameters_of(const Json& schema) {
 
 std::string explain_status(const TransportFailure& failed, const Target& target) {
   const std::string where = target.text();
+  if (where.ends_with("/sse") && failed.http_status / 100 == 4 && failed.http_status != 401 &&
+      failed.http_status != 403) {
+    return "The address ends in /sse, the transport of 2024-11-05, which signet does not speak (" +
+           std::to_string(failed.http_status) + "). Most such servers also answer at /mcp.";
+  }
   switch (failed.http_status) {
     case 401:
       return "The server wants to know who calls (401). Give a token: --header 'Authorization: Bearer ...', "

@@ -42,6 +42,10 @@ struct ClientOptions {
   int rounds_max = 10;
   std::size_t pages_max = 1000;  // of one list
   bool validate_output = true;   // structured content against the output schemas of listed tools
+  // Declares the tasks extension (SEP-2663): a tool may then answer with a task, which is polled at the interval the server
+  // gives until it is over, its questions go to the handlers, and a call that is stopped or runs out of time cancels it.
+  // `call_timeout` holds for all of it. A call whose Task is dropped leaves the server's task to itself.
+  bool tasks = false;
 
   // The level from which the server is asked to send log messages; nothing means none.
   std::optional<std::string> log_level;

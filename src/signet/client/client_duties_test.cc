@@ -205,6 +205,24 @@ TEST_F(ClientDuties, ASubscriptionThatBreaksEndsSoThatTheHostSubscribesAgain) { 
   EXPECT_EQ(service.of("subscriptions/listen").size(), 1u);
 }
 
+TEST_F(ClientDuties, WhatAToolSaysOfItselfChangesNothing) {  // C6 C7 C33
+  service.script = [](Request request, Exchange&) {
+    if (request.method == "server/discover") return reply(discovery());
+    if (request.method == "tools/list") {
+      return reply(parsed(R"({"tools":[{"name":"t","inputSchema":{},"icons":[{"src":"file:///etc/passwd"}],
+        "annotations":{"readOnlyHint":true,"idempotentHint":true}}]})"));
+    }
+    return refuse(protocol::to_fault(
+        protocol::TransportFailure(protocol::TransportFailure::Kind::closed, "cut", true)));
+  };
+  const auto tools = executor.run(client().list_tools());
+  ASSERT_TRUE(tools.ok());
+  EXPECT_EQ(*tools->at(0).json.find("icons"), parsed(R"([{"src":"file:///etc/passwd"}])"));
+  EXPECT_FALSE(call().ok());
+  EXPECT_EQ(service.of("tools/call").size(), 1u);  // not sent again, whatever it promises
+  EXPECT_EQ(service.seen.size(), 3u);
+}
+
 TEST_F(HostileServer, AStateOfAMebibyteComesBackByteForByte) {  // C25
   answer_forms();
   std::string state;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,8 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
   Task<Called<Json>> send_now(std::string method, Json params, CallPtr call);
   Task<Called<Json>> exchange(std::string method, Json params, CallPtr call);
   Task<Called<void>> pause(std::chrono::milliseconds delay, CallPtr call);
+  Called<std::vector<Question>> prepare_questions(const Json& requests, const CallState& call,
+                                                  int round) const;
   std::optional<CallError> cannot_answer(const Question& question, const CallState& call) const;
   const QuestionHandler& handler_of(Question::Kind kind) const;
   Task<Reply> answer_request(std::string method, Json params, CallPtr call);
@@ -79,6 +82,13 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
   void take_notification(Notification notification, CallState* call);
   Json capabilities(bool modern, bool without_handlers) const;
   Json enveloped(Json params, const CallState& call) const;
+
+  // follow_task.cc: calls that go on after their reply
+  bool follows_tasks(const CallState& call) const;
+  Task<Called<Json>> follow_task(Json created, CallPtr call);
+  Task<Called<Json>> poll_task(Json task, std::string task_id, CallPtr call);
+  Task<Called<void>> answer_task(Json task, std::string task_id, std::set<std::string>& answered,
+                                 CallPtr call);
 
   // discovery.cc: which revision
   Task<Called<void>> ensure_connected();

@@ -155,6 +155,14 @@ Task<Called<Step>> ClientImpl::step(Continuation from, Json responses, CallPtr c
       reached.result = std::move(*result);
       co_return reached;
     }
+    const std::string* type = result->find_string("resultType");
+    if (type != nullptr && *type == "task" && from.method_ == "tools/call" && follows_tasks(*call)) {
+      const Task<Called<Json>> following = follow_task(std::move(*result), call);
+      Called<Json> outcome = co_await following;
+      if (!outcome) co_return failure(std::move(outcome.error()));
+      reached.result = std::move(*outcome);
+      co_return reached;
+    }
     Called<std::optional<InputNeeded>> needed = client::read_result(from.method_, *result);
     if (!needed) co_return failure(std::move(needed.error()));
     if (!needed->has_value()) {
@@ -174,21 +182,29 @@ Task<Called<Step>> ClientImpl::step(Continuation from, Json responses, CallPtr c
       back_off = std::min<std::chrono::milliseconds>(2 * back_off, back_off_max);
       continue;
     }
-    Called<std::vector<Question>> questions = client::read_questions(from.requests_);
+    Called<std::vector<Question>> questions = prepare_questions(from.requests_, *call, from.rounds_);
     if (!questions) co_return failure(std::move(questions.error()));
-    for (Question& question : *questions) {
-      std::optional<CallError> refusal = cannot_answer(question, *call);
-      if (refusal) co_return failure(std::move(*refusal));
-      question.server_name = server.name;
-      question.method = call->method;
-      question.target = call->target;
-      question.round = from.rounds_;
-    }
     reached.finished = false;
     reached.questions = std::move(*questions);
     reached.continuation = std::move(from);
     co_return reached;
   }
+}
+
+// The questions with what the person who decides must know; an error if one of them cannot be answered here.
+Called<std::vector<Question>> ClientImpl::prepare_questions(const Json& requests, const CallState& call,
+                                                            int round) const {
+  Called<std::vector<Question>> questions = client::read_questions(requests);
+  if (!questions) return questions;
+  for (Question& question : *questions) {
+    std::optional<CallError> refusal = cannot_answer(question, call);
+    if (refusal) return failure(std::move(*refusal));
+    question.server_name = server.name;
+    question.method = call.method;
+    question.target = call.target;
+    question.round = round;
+  }
+  return questions;
 }
 
 std::optional<CallError> ClientImpl::cannot_answer(const Question& question, const CallState& call) const {
@@ -374,6 +390,9 @@ Json ClientImpl::capabilities(bool modern, bool without_handlers) const {
     all.set("sampling", std::move(sampling));
   }
   if (options.on_roots) all.set("roots", Json::object());
+  if (options.tasks && modern && !without_handlers) {
+    all.set("extensions", Json::object({{"io.modelcontextprotocol/tasks", Json::object()}}));
+  }
   return all;
 }
 
