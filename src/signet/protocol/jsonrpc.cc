@@ -117,6 +117,37 @@ Message read_message(std::string_view text, const json::Limits& limits) {
   return classify(std::move(value).value());
 }
 
+bool looks_like_batch(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '[';
+}
+
+Result<std::vector<Message>, Fault> read_batch(std::string_view text, std::size_t messages_max,
+                                               const json::Limits& limits) {
+  Result<Json, json::ParseError> value = json::parse(text, limits);
+  if (!value.ok())
+    return failure(envelope_fault(parse_error, "Parse error: " + json::describe(value.error())));
+  JsonArray* elements = value->as_array();
+  if (elements == nullptr || elements->empty())
+    return failure(envelope_fault(invalid_request, "a batch is an array of messages"));
+  if (elements->size() > messages_max)
+    return failure(envelope_fault(invalid_request, "too many messages in one batch"));
+  std::vector<Message> messages;
+  messages.reserve(elements->size());
+  for (Json& element : *elements) messages.push_back(classify(std::move(element)));
+  return messages;
+}
+
+std::string write_batch(const std::vector<std::string>& messages) {
+  std::string out;
+  for (const std::string& message : messages) {
+    out += out.empty() ? '[' : ',';
+    out += message;
+  }
+  out += ']';
+  return out;
+}
+
 std::string write_request(const Json& id, std::string_view method, const Json& params) {
   std::string out;
   append_head(out, &id);

@@ -1,10 +1,12 @@
 // JSON-RPC 2.0 messages: from parsed JSON to typed values, and back to one line of text.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <signet/json/text.h>
 #include <signet/json/value.h>
@@ -45,6 +47,17 @@ Message classify(Json value);
 
 // Parses, then classifies. What does not parse is -32700.
 Message read_message(std::string_view text, const json::Limits& limits = json::Limits());
+
+// Batches (JSON-RPC 2.0, section 6) belong to revision 2025-03-26 alone; with any other, `read_message` refuses them.
+bool looks_like_batch(std::string_view text);
+
+// The messages of a batch, each with the refusal it deserves by itself; or why there is no batch at all: not JSON,
+// empty, or more than `messages_max` messages.
+Result<std::vector<Message>, Fault> read_batch(std::string_view text, std::size_t messages_max,
+                                               const json::Limits& limits = json::Limits());
+
+// What batches are answered with: these texts, each a message, as an array.
+std::string write_batch(const std::vector<std::string>& messages);
 
 // Compact JSON on one line, without a line end.
 std::string write_request(const Json& id, std::string_view method, const Json& params);

@@ -6,8 +6,10 @@
 
 #include <signet/base/bytes.h>
 #include <signet/protocol/errors.h>
+#include <signet/protocol/meta.h>
 #include <signet/protocol/methods.h>
 #include <signet/protocol/versions.h>
+#include <signet/transport/batch_answer.h>
 #include <signet/transport/post_call.h>
 
 namespace signet::transport {
@@ -195,7 +197,12 @@ void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {
   if (!accepts.json && !accepts.events)
     return refuse(*arrival, 406, "Accept must allow application/json or text/event-stream");
 
-  protocol::Message message = protocol::read_message(request.body(), limits_);
+  if (accepts_batch(*arrival)) return post_batch(arrival, accepts);
+  post_message(arrival, protocol::read_message(request.body(), limits_), accepts);
+}
+
+void Endpoint::post_message(const std::shared_ptr<Arrival>& arrival, protocol::Message message,
+                            Accepts accepts) {
   if (auto* call = std::get_if<Request>(&message)) return post_request(arrival, std::move(*call), accepts);
   if (auto* notification = std::get_if<Notification>(&message))
     return post_notification(arrival, std::move(*notification));
@@ -203,6 +210,39 @@ void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {
     return post_response(arrival, std::move(*response));
   const auto& invalid = std::get<protocol::InvalidMessage>(message);
   refuse(*arrival, invalid.id, invalid.fault, 400);
+}
+
+// Only a session that agreed on the revision which has batches may send one.
+bool Endpoint::accepts_batch(const Arrival& arrival) const {
+  const ServerRequest& request = *arrival.request;
+  if (options_.modern_only || !protocol::looks_like_batch(request.body()) || names_modern_era(request))
+    return false;
+  const std::optional<std::string_view> id = request.header(session_header);
+  const auto found = id ? sessions_.find(*id) : sessions_.end();
+  return found != sessions_.end() && found->second->principal() == arrival.principal &&
+         found->second->state().protocol_version == protocol::version_2025_03_26;
+}
+
+void Endpoint::post_batch(const std::shared_ptr<Arrival>& arrival, Accepts accepts) {
+  Result<std::vector<protocol::Message>, Fault> messages =
+      protocol::read_batch(arrival->request->body(), options_.batch_messages_max, limits_);
+  if (!messages.ok()) return refuse(*arrival, std::nullopt, messages.error(), 400);
+  const auto answer = std::make_shared<BatchAnswer>(arrival->responder, fields_for(*arrival->request));
+  answer->start();
+  for (protocol::Message& message : *messages) {
+    const auto part = std::make_shared<Arrival>(arrival->request, answer->add_part());
+    part->principal = arrival->principal;
+    const Request* request = std::get_if<Request>(&message);
+    const bool alone = request != nullptr && (request->method == protocol::method::initialize ||
+                                              protocol::claims_modern(request->params));
+    if (alone) {
+      refuse(*part, request->id,
+             envelope_fault(protocol::invalid_request, "This request is not accepted in a batch"), 400);
+    } else {
+      post_message(part, std::move(message), accepts);
+    }
+  }
+  answer->seal();
 }
 
 void Endpoint::post_request(const std::shared_ptr<Arrival>& arrival, Request request, Accepts accepts) {

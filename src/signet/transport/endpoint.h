@@ -48,6 +48,9 @@ class Endpoint final : public RequestHandler {
   void post(const std::shared_ptr<Arrival>& arrival);
   void get(const std::shared_ptr<Arrival>& arrival);
   void remove(const std::shared_ptr<Arrival>& arrival);
+  void post_message(const std::shared_ptr<Arrival>& arrival, protocol::Message message, Accepts accepts);
+  bool accepts_batch(const Arrival& arrival) const;
+  void post_batch(const std::shared_ptr<Arrival>& arrival, Accepts accepts);
   void post_request(const std::shared_ptr<Arrival>& arrival, Request request, Accepts accepts);
   void post_notification(const std::shared_ptr<Arrival>& arrival, Notification notification);
   void post_response(const std::shared_ptr<Arrival>& arrival, protocol::Response response);

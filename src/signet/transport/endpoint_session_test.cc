@@ -170,5 +170,105 @@ TEST_F(Legacy, IdleSessionsExpire) {
   EXPECT_EQ(answer_to(hasty, legacy(call(2, "echo"), session)).status, 404);
 }
 
+// ---- batches ----
+
+TEST_F(Legacy, ABatchIsAnsweredAsOneArray) {
+  const std::string session = open("2025-03-26");
+  const Reading reading =
+      answer_to(served, legacy("[" + call(2, "echo", R"({"x":1})") +
+                                   R"(,{"jsonrpc":"2.0","method":"notifications/x"},)" + call(3, "no/such") +
+                                   R"(,7,{"jsonrpc":"2.0","id":9,"result":{}}])",
+                               session));
+  EXPECT_EQ(reading.status, 200);
+  EXPECT_EQ(reading.headers.at("content-type"), "application/json");
+  const Result<Json, json::ParseError> body = json::parse(reading.body);
+  ASSERT_TRUE(body.ok() && body->is_array()) << reading.body;
+  ASSERT_EQ(body->as_array()->size(), 3u) << reading.body;
+  EXPECT_NE(reading.body.find(R"({"jsonrpc":"2.0","id":2,"result":{"x":1}})"), std::string::npos);
+  EXPECT_NE(reading.body.find(R"("id":3,"error":{"code":-32601)"), std::string::npos);
+  EXPECT_NE(reading.body.find(R"("code":-32600)"), std::string::npos);
+  EXPECT_EQ(served.service.notified, 1);
+}
+
+TEST_F(Legacy, ABatchWithoutRequestsIs202) {
+  const std::string session = open("2025-03-26");
+  const std::string batch =
+      R"([{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":9,"result":{}}])";
+  const Reading reading = answer_to(served, legacy(batch, session));
+  EXPECT_EQ(reading.status, 202);
+  EXPECT_EQ(reading.body, "");
+}
+
+TEST_F(Legacy, ABatchThatAsksBecomesAStreamThatEndsWithItsArray) {
+  const std::string session = open("2025-03-26");
+  Wire wire(served.port());
+  wire.send(
+      legacy("[" + call(2, "ask") + "," + call(3, "notify", R"({"count":2})") + "," + call(4, "later") + "]",
+             session));
+  ASSERT_TRUE(wire.read_until("elicitation/create"));
+  ASSERT_TRUE(wire.read_until("\r\n\r\n"));
+  EXPECT_EQ(
+      answer_to(served, legacy(R"([{"jsonrpc":"2.0","id":1,"result":{"action":"accept"}}])", session)).status,
+      202);
+  const Reading reading = wire.read();
+  EXPECT_TRUE(reading.complete);
+  EXPECT_NE(reading.body.find(R"({"jsonrpc":"2.0","id":2,"result":{"action":"accept"}})"), std::string::npos);
+  EXPECT_NE(reading.body.find(R"({"jsonrpc":"2.0","id":3,"result":{"sent":2}})"), std::string::npos);
+  const std::vector<std::string> data = data_of(reading.body);
+  ASSERT_FALSE(data.empty());
+  EXPECT_EQ(data.back(), R"([{"jsonrpc":"2.0","id":4,"result":{"later":true}}])");
+}
+
+TEST_F(Legacy, AClientThatGoesCancelsItsWholeBatch) {
+  const std::string session = open("2025-03-26");
+  Wire wire(served.port());
+  wire.send(legacy("[" + call(2, "hang") + "," + call(3, "hang") + "]", session));
+  served.wait_for(served.service.started, 3);
+  wire.reset();
+  served.wait_for(served.service.dropped, 2);
+  EXPECT_EQ(served.service.stopped, 2);
+}
+
+TEST_F(Legacy, BatchesAreBounded) {
+  HttpOptions options = quick();
+  options.batch_messages_max = 2;
+  const Served bounded(options);
+  const std::string session = open("2025-03-26", &bounded);
+  EXPECT_EQ(answer_to(bounded, legacy("[" + call(2, "echo") + "," + call(3, "echo") + "]", session)).status,
+            200);
+  const Reading reading = answer_to(
+      bounded, legacy("[" + call(2, "echo") + "," + call(3, "echo") + "," + call(4, "echo") + "]", session));
+  EXPECT_EQ(reading.status, 400);
+  EXPECT_EQ(error_code(reading), -32600);
+  EXPECT_EQ(answer_to(bounded, legacy("[]", session)).status, 400);
+  EXPECT_EQ(error_code(answer_to(bounded, legacy("[1", session))), -32700);
+}
+
+TEST_F(Legacy, NeitherInitializeNorModernRequestsGoInABatch) {
+  const std::string session = open("2025-03-26");
+  for (const std::string& alone : {call(2, "initialize"), modern_request("2", "echo")}) {
+    const Reading reading = answer_to(served, legacy("[" + alone + "]", session));
+    EXPECT_EQ(reading.status, 200);
+    EXPECT_NE(reading.body.find(R"([{"jsonrpc":"2.0","id":2,"error":{"code":-32600)"), std::string::npos)
+        << reading.body;
+  }
+}
+
+TEST_F(Legacy, OtherRevisionsHaveNoBatches) {
+  for (const char* version : {"2025-11-25", "2025-06-18", "2024-11-05"}) {
+    const std::string session = open(version);
+    const int before = served.service.started;
+    const Reading reading = answer_to(served, legacy("[" + call(2, "echo") + "]", session));
+    EXPECT_EQ(reading.status, 400) << version;
+    EXPECT_EQ(error_code(reading), -32600) << version;
+    EXPECT_EQ(served.service.started, before) << version;
+  }
+  const std::string session = open("2025-03-26");
+  const Reading modern =
+      answer_to(served, legacy("[" + call(2, "echo") + "]", session, "MCP-Protocol-Version: 2026-07-28\r\n"));
+  EXPECT_EQ(modern.status, 400);
+  EXPECT_EQ(error_code(answer_to(served, legacy("[" + call(2, "echo") + "]"))), -32600);
+}
+
 }  // namespace
 }  // namespace signet::transport

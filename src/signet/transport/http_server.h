@@ -80,6 +80,7 @@ struct HttpOptions {
   std::size_t sessions_max = 1000;
   std::chrono::milliseconds session_idle_timeout{30 * 60'000};
   std::size_t session_calls_max = 64;   // running at once in one session
+  std::size_t batch_messages_max = 64;  // in one batch; only revision 2025-03-26 has them
   std::size_t replay_events_max = 256;  // kept per session for Last-Event-ID
   std::size_t replay_bytes_max = std::size_t{1} << 20;
 

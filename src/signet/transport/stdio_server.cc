@@ -21,6 +21,7 @@
 #include <signet/protocol/jsonrpc.h>
 #include <signet/protocol/meta.h>
 #include <signet/protocol/methods.h>
+#include <signet/protocol/versions.h>
 #include <signet/transport/asio_executor.h>
 #include <signet/transport/pipe_reader.h>
 #include <signet/transport/pipe_writer.h>
@@ -107,15 +108,9 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
                                  Fault(protocol::parse_error, "Parse error: the line is too long")));
       return;
     }
-    protocol::Message message = protocol::read_message(line.text, limits_);
-    if (auto* request = std::get_if<Request>(&message)) return serve(std::move(*request));
-    if (auto* notification = std::get_if<Notification>(&message)) return hear(std::move(*notification));
-    if (auto* response = std::get_if<protocol::Response>(&message)) {
-      outgoing_->resolve(std::move(*response));
-      return;
-    }
-    const auto& invalid = std::get<protocol::InvalidMessage>(message);
-    if (invalid.reply_expected) send(protocol::write_error(invalid.id, invalid.fault));
+    const bool has_batches = session_.protocol_version == protocol::version_2025_03_26;
+    if (has_batches && protocol::looks_like_batch(line.text)) return take_batch(line.text);
+    take_message(protocol::read_message(line.text, limits_), nullptr);
   }
 
   // No more input is coming: lets running requests end.
@@ -141,9 +136,16 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   }
 
  private:
+  // The answers to the messages of one batch, until all are there.
+  struct Batch {
+    std::vector<std::string> messages;
+    std::size_t open = 1;  // requests that run, and one until the whole batch has been taken
+  };
+
   class Call final : public Outlet, public std::enable_shared_from_this<Call> {
    public:
-    Call(Conversation& conversation, bool legacy) : conversation_(conversation), legacy_(legacy) {}
+    Call(Conversation& conversation, bool legacy, std::shared_ptr<Batch> of)
+        : batch(std::move(of)), conversation_(conversation), legacy_(legacy) {}
 
     void notify(Notification notification) override {
       if (!silent) conversation_.send(protocol::write_notification(notification));
@@ -153,6 +155,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
       return conversation_.ask(std::move(method), std::move(params));
     }
 
+    const std::shared_ptr<Batch> batch;  // or null
     bool silent = false;
     std::unique_ptr<RunningCall> running;
 
@@ -196,28 +199,72 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
         std::move(method), std::move(params));
   }
 
-  void refuse(const Json& id, const Fault& fault) { send(protocol::write_error(id, fault)); }
-
-  void serve(Request request) {
-    Result<protocol::Era, Fault> era =
-        protocol::decide_stdio_request(request, initialized_, options_.modern_only);
-    if (!era.ok()) return refuse(request.id, era.error());
-    if (shutting_down_)
-      return refuse(request.id, Fault(protocol::internal_error, "The server is shutting down"));
-    if (calls_.size() >= options_.in_flight_max)
-      return refuse(request.id, Fault(protocol::internal_error, "Too many requests at once"));
-    std::string key = protocol::id_key(request.id);
-    if (calls_.contains(key))
-      return refuse(request.id, Fault(protocol::invalid_request, "A request with this id is being served"));
-    start(std::move(key), std::move(request), *era);
+  void take_message(protocol::Message message, const std::shared_ptr<Batch>& batch) {
+    if (auto* request = std::get_if<Request>(&message)) return serve(std::move(*request), batch);
+    if (auto* notification = std::get_if<Notification>(&message)) return hear(std::move(*notification));
+    if (auto* response = std::get_if<protocol::Response>(&message)) {
+      outgoing_->resolve(std::move(*response));
+      return;
+    }
+    const auto& invalid = std::get<protocol::InvalidMessage>(message);
+    if (invalid.reply_expected) answer(batch, protocol::write_error(invalid.id, invalid.fault));
   }
 
-  void start(std::string key, Request request, protocol::Era era) {
+  void take_batch(std::string_view text) {
+    Result<std::vector<protocol::Message>, Fault> messages =
+        protocol::read_batch(text, options_.batch_messages_max, limits_);
+    if (!messages.ok()) return send(protocol::write_error(std::nullopt, messages.error()));
+    const auto batch = std::make_shared<Batch>();
+    for (protocol::Message& message : *messages) {
+      const Request* request = std::get_if<Request>(&message);
+      const bool alone = request != nullptr && (request->method == protocol::method::initialize ||
+                                                protocol::claims_modern(request->params));
+      if (alone) {
+        refuse(batch, request->id,
+               Fault(protocol::invalid_request, "This request is not accepted in a batch"));
+      } else {
+        take_message(std::move(message), batch);
+      }
+    }
+    close_part(batch);
+  }
+
+  // Says it now, or with the rest of its batch.
+  void answer(const std::shared_ptr<Batch>& batch, std::string text) {
+    if (batch == nullptr) return send(text);
+    batch->messages.push_back(std::move(text));
+  }
+  void close_part(const std::shared_ptr<Batch>& batch) {
+    if (batch == nullptr || --batch->open != 0 || batch->messages.empty()) return;
+    send(protocol::write_batch(batch->messages));
+  }
+
+  void refuse(const std::shared_ptr<Batch>& batch, const Json& id, const Fault& fault) {
+    answer(batch, protocol::write_error(id, fault));
+  }
+
+  void serve(Request request, const std::shared_ptr<Batch>& batch) {
+    Result<protocol::Era, Fault> era =
+        protocol::decide_stdio_request(request, initialized_, options_.modern_only);
+    if (!era.ok()) return refuse(batch, request.id, era.error());
+    if (shutting_down_)
+      return refuse(batch, request.id, Fault(protocol::internal_error, "The server is shutting down"));
+    if (calls_.size() >= options_.in_flight_max)
+      return refuse(batch, request.id, Fault(protocol::internal_error, "Too many requests at once"));
+    std::string key = protocol::id_key(request.id);
+    if (calls_.contains(key))
+      return refuse(batch, request.id,
+                    Fault(protocol::invalid_request, "A request with this id is being served"));
+    start(std::move(key), std::move(request), *era, batch);
+  }
+
+  void start(std::string key, Request request, protocol::Era era, const std::shared_ptr<Batch>& batch) {
     const bool legacy = era != protocol::Era::modern;
-    auto call = std::make_shared<Call>(*this, legacy);
+    auto call = std::make_shared<Call>(*this, legacy, batch);
     call->running = std::make_unique<RunningCall>(service_, executor_, call, Principal::local(),
                                                   legacy ? &session_ : nullptr, RunningCall::Header());
     calls_.emplace(key, call);
+    if (batch != nullptr) ++batch->open;
     const bool listening = !legacy && request.method == protocol::method::subscriptions_listen;
     auto done = [this, key, id = request.id, era, listening](Reply reply) {
       finish(key, id, era, listening, reply);
@@ -226,11 +273,14 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   }
 
   void finish(const std::string& key, const Json& id, protocol::Era era, bool listening, const Reply& reply) {
-    calls_.erase(key);
+    const auto found = calls_.find(key);
+    const std::shared_ptr<Batch> batch = found->second->batch;
+    calls_.erase(found);
     if (era == protocol::Era::initialize && reply.ok()) initialized_ = true;
     // A subscription ends by our doing only: the specification wants both, the notification and the result (S61).
     if (listening && reply.ok()) send(protocol::write_notification(end_of_subscription(id)));
-    send(protocol::write_reply(id, reply));
+    answer(batch, protocol::write_reply(id, reply));
+    close_part(batch);
     if (shutting_down_ && calls_.empty()) over_();
   }
 
@@ -256,6 +306,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
     calls_.erase(which);
     call->silent = true;
     call->running->cancel();
+    close_part(call->batch);
     if (shutting_down_ && calls_.empty()) over_();
   }
 

@@ -18,6 +18,8 @@ struct StdioOptions {
   std::size_t json_depth_max = 64;
   // Requests served at once; more are refused with -32603.
   std::size_t in_flight_max = 1024;
+  // Messages in one batch; only revision 2025-03-26 has batches.
+  std::size_t batch_messages_max = 64;
   // While more than this waits to be written, nothing is read; at twice this the peer is given up.
   std::size_t queue_bytes_max = std::size_t{16} << 20;
   // After the end of input or a signal: how long requests may take to end and lines to be written.
