@@ -17,6 +17,7 @@ THIRD_PARTIES = [
     ("SQLite", r"sqlite3\.h$"),
     ("hiredis", r"hiredis/"),
     ("CLI11", r"CLI/"),
+    ("prometheus-cpp", r"prometheus/"),
     ("nlohmann", r"nlohmann/"),
     ("tests", r"(gtest|gmock|rapidcheck)/|rapidcheck\.h$"),
     ("benchmarks", r"benchmark/"),
