@@ -1,6 +1,7 @@
 #include <signet/server/call.h>
 
 #include <signet/protocol/capabilities.h>
+#include <signet/protocol/methods.h>
 #include <signet/server/question_params.h>
 #include <signet/server/run.h>
 
@@ -63,26 +64,27 @@ const Json::Object& CallBase::input_responses() const { return run_->responses()
 const Json& CallBase::state() const { return run_->state(); }
 
 Question<ElicitResult> Call::elicit(std::string key, const Form& form) {
-  detail::FormSchema schema(form.schema());
-  detail::QuestionBody body(detail::QuestionKind::elicit_form, std::move(key),
-                            detail::form_params(form.message(), schema.json()));
-  body.form = std::move(schema);
+  detail::QuestionBody body =
+      detail::form_question(std::move(key), form.message(), detail::FormSchema(form.schema()));
   return Question<ElicitResult>(run(), std::move(body), &read_result);
 }
 
 Question<ElicitResult> Call::elicit_url(std::string key, std::string message, std::string url) {
   detail::QuestionBody body(detail::QuestionKind::elicit_url, std::move(key),
-                            detail::url_params(std::move(message), std::move(url)));
+                            detail::request_of(protocol::method::elicitation_create,
+                                               detail::url_params(std::move(message), std::move(url))));
   return Question<ElicitResult>(run(), std::move(body), &read_result);
 }
 
 Question<SampleResult> Call::sample(std::string key, const SampleRequest& request) {
-  detail::QuestionBody body(detail::QuestionKind::sampling, std::move(key), request.params());
+  detail::QuestionBody body(detail::QuestionKind::sampling, std::move(key),
+                            detail::request_of(protocol::method::sampling_create_message, request.params()));
   return Question<SampleResult>(run(), std::move(body), &read_sample);
 }
 
 Question<std::vector<Root>> Call::list_roots(std::string key) {
-  detail::QuestionBody body(detail::QuestionKind::roots, std::move(key), Json::object());
+  detail::QuestionBody body(detail::QuestionKind::roots, std::move(key),
+                            detail::request_of(protocol::method::roots_list, Json::object()));
   return Question<std::vector<Root>>(run(), std::move(body), &read_roots);
 }
 

@@ -170,12 +170,7 @@ struct StepValue<Task<T>> {
 template <typename T>
 Question<Elicited<T>> Call::elicit(std::string key, std::string message) {
   const detail::FormSchema& form = detail::form_schema<T>();
-  Json params;
-  params.set("mode", "form");
-  params.set("message", std::move(message));
-  params.set("requestedSchema", form.json());
-  detail::QuestionBody body(detail::QuestionKind::elicit_form, std::move(key), std::move(params));
-  body.form = form;
+  detail::QuestionBody body = detail::form_question(std::move(key), std::move(message), form);
   body.fits = &detail::reads_as<T>;
   return Question<Elicited<T>>(run(), std::move(body), &detail::read_elicited<T>);
 }

@@ -39,12 +39,12 @@ constexpr std::size_t claims_bytes = 512;
 // Of a journal whose codec has limits of its own: state by reference, or a key management service.
 constexpr std::size_t journal_bytes_max = std::size_t{1} << 20;
 
-Result<Json::Object, Fault> read_responses(const Json& params) {
-  const Json* given = params.find("inputResponses");
+Result<Json::Object, Fault> take_responses(Json& params, bool keep) {
+  Json* given = params.find("inputResponses");
   if (given == nullptr) return Json::Object();
   if (!given->is_object())
     return failure(Fault(protocol::invalid_params, "inputResponses must be an object"));
-  return *given->as_object();
+  return keep ? *given->as_object() : std::move(*given->as_object());
 }
 
 // {"result": ...} or {"error": {...}}, for the store.
@@ -193,7 +193,7 @@ token::Binding Flows::binding(const FlowRequest& request) const {
   token::Binding binding;
   binding.method = request.facts->method;
   binding.target = request.facts->target;
-  binding.arguments = sha256(as_bytes(json::canonical(request.bound)));
+  binding.arguments = sha256(as_bytes(request.input_is_arguments ? json::canonical(request.input) : "{}"));
   binding.audience = audience_;
   binding.principal = request.facts->principal;
   binding.protocol_version = request.facts->protocol_version;
@@ -346,7 +346,7 @@ Task<Reply> Flows::serve(FlowRequest& request, Exchange& exchange) {
   Start start;
   start.unasked = request.policy.accepts_unasked_answers ? rounds::Unasked::taken : rounds::Unasked::ignored;
   if (!request.facts->legacy) {
-    Result<Json::Object, Fault> responses = read_responses(*request.params);
+    Result<Json::Object, Fault> responses = take_responses(*request.params, sealer_.reads_params());
     if (!responses.ok()) co_return failure(std::move(responses.error()));
     start.responses = std::move(*responses);
     if (const Json* state = request.params->find("requestState")) {
@@ -472,9 +472,12 @@ Reply Flows::conclude(const FlowRequest& request, Ending ending) const {
 Ending Flows::ask_explicitly(Run& run, const InputRequired& questions) const {
   std::vector<QuestionBody> bodies;
   for (const InputRequired::Question& question : questions.questions()) {
-    bodies.emplace_back(kind_of(question.request), question.key, *question.request.find("params"));
+    bodies.emplace_back(kind_of(question.request), question.key, question.request);
   }
   if (std::optional<Fault> missing = run.missing_for(bodies)) return std::move(*missing);
+  for (const QuestionBody& body : bodies) {
+    if (std::optional<std::string> fault = question_fault(body.kind, body.params())) return Misused(*fault);
+  }
   run.round().set_state(questions.state());
   for (const InputRequired::Question& question : questions.questions()) {
     const rounds::Round::Outcome outcome = run.round().ask_explicitly(question.key, question.request);
@@ -527,7 +530,7 @@ Task<Reply> Flows::seal(FlowRequest& request, Exchange& exchange, Start& start, 
   if (request.facts->round > policy.rounds_max) {
     co_return failure(Fault(protocol::invalid_params, "Too many rounds"));
   }
-  const Json questions = input_requests(run.round().pending());
+  Json questions = input_requests(run.round().pending());
   const rounds::Journal journal = std::move(run.round()).finish();
   const std::size_t sealed = policy.sealed_bytes_max / 4 * 3;
   const std::size_t bytes_max =
@@ -552,7 +555,7 @@ Task<Reply> Flows::seal(FlowRequest& request, Exchange& exchange, Start& start, 
   if (!token->ok()) co_return failure(internal(request, "state_not_sealed", token->error().message));
   Json result;
   result.set("resultType", "input_required");
-  if (!questions.as_object()->empty()) result.set("inputRequests", questions);
+  if (!questions.as_object()->empty()) result.set("inputRequests", std::move(questions));
   result.set("requestState", std::move(**token));
   co_return result;
 }

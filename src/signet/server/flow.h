@@ -34,18 +34,18 @@ struct FlowPolicy {
 
 // One request that a handler serves. Borrowed until the task ends.
 struct FlowRequest {
-  FlowRequest(const Json* request_params, std::shared_ptr<CallFacts> call_facts, const Handler& its_handler,
+  FlowRequest(Json* request_params, std::shared_ptr<CallFacts> call_facts, const Handler& its_handler,
               std::shared_ptr<const void> handler_owner)
       : params(request_params),
         facts(std::move(call_facts)),
         handler(its_handler),
         owner(std::move(handler_owner)) {}
-  const Json* params;  // borrowed while the request is served
+  Json* params;  // borrowed while the request is served
   std::shared_ptr<CallFacts> facts;
   const Handler& handler;
   std::shared_ptr<const void> owner;  // keeps the handler while it runs
-  Json bound = Json::object();        // the arguments, to which a state is bound
   Json input;                         // what the handler reads
+  bool input_is_arguments = true;     // to which a state is bound; else it is bound to none
   FlowPolicy policy;
   // Turns the members a handler returned into the result, or into the reason why they may not be sent.
   std::function<Reply(Json members)> complete;

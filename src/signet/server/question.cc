@@ -1,10 +1,16 @@
 #include <signet/server/question.h>
 
+#include <signet/json/text.h>
+#include <signet/protocol/methods.h>
 #include <signet/server/compiled_schema.h>
+#include <signet/server/question_params.h>
 #include <signet/server/run.h>
 
-#include <cassert>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace signet::detail {
 
@@ -13,7 +19,39 @@ struct FormSchema::Compiled {
   std::shared_ptr<const CompiledSchema> schema;
 };
 
+namespace {
+
+// Of forms built by hand. Schemas that are made of data could be many and large: neither stays.
+constexpr std::size_t kept_forms_max = 256;
+constexpr std::size_t kept_form_bytes_max = 4096;
+
+template <typename T>
+class KeptForms {
+ public:
+  std::shared_ptr<T> find(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    const auto found = forms_.find(text);
+    return found == forms_.end() ? nullptr : found->second;
+  }
+  void keep(std::string text, std::shared_ptr<T> form) {
+    if (text.size() > kept_form_bytes_max) return;
+    const std::lock_guard lock(mutex_);
+    if (forms_.size() >= kept_forms_max) forms_.clear();
+    forms_.emplace(std::move(text), std::move(form));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<T>> forms_;
+};
+
+}  // namespace
+
 FormSchema::FormSchema(Json schema) {
+  static KeptForms<const Compiled> kept;
+  std::string text = json::write(schema);
+  compiled_ = kept.find(text);
+  if (compiled_ != nullptr) return;
   Result<std::shared_ptr<const CompiledSchema>> compiled = CompiledSchema::compile(schema, Formats::asserted);
   if (!compiled.ok())
     throw std::invalid_argument("this form has no valid schema: " + compiled.error().message);
@@ -21,12 +59,21 @@ FormSchema::FormSchema(Json schema) {
   both->json = std::move(schema);
   both->schema = std::move(*compiled);
   compiled_ = std::move(both);
+  kept.keep(std::move(text), compiled_);
 }
 
 const Json& FormSchema::json() const { return compiled_->json; }
 
 std::optional<std::string> FormSchema::check(const Json& content) const {
   return compiled_->schema->check(content);
+}
+
+QuestionBody form_question(std::string key, std::string message, const FormSchema& form) {
+  QuestionBody body(
+      QuestionKind::elicit_form, std::move(key),
+      request_of(protocol::method::elicitation_create, form_params(std::move(message), form.json())));
+  body.form = form;
+  return body;
 }
 
 // The real requests that are under way.

@@ -17,7 +17,8 @@ namespace signet::detail {
 
 class Run;
 
-// The schema of a form, compiled once. Copies share it. Thread-safe.
+// The schema of a form, compiled once: copies share it, and so do forms of the same small schema that are made again and
+// again, one a round. Thread-safe.
 class FormSchema {
  public:
   explicit FormSchema(Json schema);
@@ -35,14 +36,19 @@ enum class QuestionKind : std::uint8_t { elicit_form, elicit_url, sampling, root
 // One question, whatever the type of its answer. `fits` says whether the content of an accepted form reads as the type
 // that is expected.
 struct QuestionBody {
-  QuestionBody(QuestionKind question_kind, std::string question_key, Json question_params)
-      : kind(question_kind), key(std::move(question_key)), params(std::move(question_params)) {}
+  // `question_request` is what request_of made (server/question_params.h).
+  QuestionBody(QuestionKind question_kind, std::string question_key, Json question_request)
+      : kind(question_kind), key(std::move(question_key)), request(std::move(question_request)) {}
+  const Json& params() const { return *request.find("params"); }
+
   QuestionKind kind;
   std::string key;
-  Json params;
+  Json request;  // {"method", "params"}
   std::optional<FormSchema> form;
   bool (*fits)(const Json& content) = nullptr;
 };
+
+QuestionBody form_question(std::string key, std::string message, const FormSchema& form);
 
 // Asks all of its questions in one round. Ready where each has its answer; otherwise the run ends here (its frames are
 // destroyed), or, on a connection of a handshake revision, waits for the person.
@@ -114,8 +120,13 @@ class [[nodiscard]] Question {
    private:
     Read read_;
   };
-  Awaiter operator co_await() const {
+  Awaiter operator co_await() const& {
     std::vector<detail::QuestionBody> one(1, body_);
+    return Awaiter(*run_, std::move(one), read_);
+  }
+  Awaiter operator co_await() && {
+    std::vector<detail::QuestionBody> one;
+    one.push_back(std::move(body_));
     return Awaiter(*run_, std::move(one), read_);
   }
 

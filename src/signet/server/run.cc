@@ -162,7 +162,7 @@ void Run::end_from_worker(Ending ending) {
 std::optional<Fault> Run::missing_for(const std::vector<QuestionBody>& questions) const {
   std::vector<protocol::Capability> needed;
   for (const QuestionBody& question : questions) {
-    for (const protocol::Capability capability : needed_capabilities(question.kind, question.params)) {
+    for (const protocol::Capability capability : needed_capabilities(question.kind, question.params())) {
       needed.push_back(capability);
     }
   }
@@ -180,9 +180,10 @@ bool Run::ask(const std::vector<QuestionBody>& questions, std::vector<Json>& ans
   refusal_ = missing_for(questions);
   if (refusal_) return false;
   for (const QuestionBody& question : questions) {
-    const Json request = request_of(method_of(question.kind), question.params);
+    misuse_ = question_fault(question.kind, question.params());
+    if (misuse_) return false;
     const auto check = [&question](const Json& answer) { return check_body(question, answer); };
-    const rounds::Round::Asked asked = round_.ask(question.key, request, check);
+    const rounds::Round::Asked asked = round_.ask(question.key, question.request, check);
     if (asked.outcome == Outcome::answered) {
       answers.push_back(*asked.answer);
     } else if (asked.outcome != Outcome::pending) {
@@ -225,9 +226,9 @@ Task<bool> Run::ask_person(const std::vector<QuestionBody>& questions, std::vect
 Task<std::optional<Fault>> Run::ask_pending() {
   const std::vector<rounds::Pending> pending = round_.pending();
   for (const rounds::Pending& one : pending) {
-    QuestionBody question(kind_of(one.question), one.key, *one.question.find("params"));
+    QuestionBody question(kind_of(one.question), one.key, one.question);
     if (question.kind == QuestionKind::elicit_form)
-      question.form.emplace(*question.params.find("requestedSchema"));
+      question.form.emplace(*question.params().find("requestedSchema"));
     Task<std::optional<Fault>> asking = ask_one(question);
     std::optional<Fault> unanswered = co_await asking;
     if (unanswered) co_return unanswered;
@@ -241,7 +242,7 @@ bool Run::is_pending(std::string_view key) const {
 }
 
 Task<std::optional<Fault>> Run::ask_one(const QuestionBody& question) {
-  Json params = question.params;
+  Json params = question.params();
   for (std::uint32_t attempt = 0; attempt < facts_->rounds_max; ++attempt) {
     ++people_waiting_;
     Task<Reply> asked = outlet_->request(std::string(method_of(question.kind)),
@@ -254,7 +255,7 @@ Task<std::optional<Fault>> Run::ask_one(const QuestionBody& question) {
       round_.settle(question.key, std::move(*reply));
       co_return std::nullopt;
     }
-    params = with_reason(question.params, *objection);
+    params = with_reason(question.params(), *objection);
   }
   co_return Fault(protocol::internal_error, "Too many rounds");
 }

@@ -31,6 +31,7 @@ class Server::Impl {
   void shut_down() { subscriptions->shut_down(); }
 
   const Json info;
+  const Json result_meta;  // what a result says of the server, where it says nothing else
   const ServerOptions::Settings settings;
   detail::Catalogue<detail::ToolEntry> tools{"tools"};
   detail::Catalogue<detail::PromptEntry> prompts{"prompts"};
@@ -66,7 +67,7 @@ class Server::Impl {
   Task<Reply> read_resource(Request& request, Exchange& exchange, Caller& caller);
   Reply complete(const Request& request, const Caller& caller) const;
 
-  std::shared_ptr<detail::CallFacts> facts(const Request& request, const Exchange& exchange, Caller& caller,
+  std::shared_ptr<detail::CallFacts> facts(Request& request, const Exchange& exchange, Caller& caller,
                                            std::string target) const;
   Json capabilities(bool is_modern) const;
   bool has_resources() const { return resources.ever() || templates.ever(); }
