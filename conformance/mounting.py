@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A server inside a program's own event loop, and behind its own HTTP server: both examples play their game in two
 rounds, and refuse what does not belong. Usage: mounting.py DIR_OF_PROGRAMS"""
+# The way in that is no transport of ours keeps messages and patterns: B18.
 import json
 import os
 import sys

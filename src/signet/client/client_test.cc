@@ -14,7 +14,7 @@ using protocol::TransportFailure;
 
 constexpr std::string_view state_path = "requestState";
 
-TEST_F(ClientTest, RepeatsTheCallWithANewIdTheAnswersAndTheState) {  // C25 C27 C28
+TEST_F(ClientTest, RepeatsTheCallWithANewIdTheAnswersAndTheState) {  // C25, C27, C28
   answer_forms();
   const std::string state = "\"\\/\xc3\xa9\xf0\x9f\x98\x80\n\t =%2B";
   serve([&](const Request&, int n) {
@@ -83,7 +83,7 @@ TEST_F(ClientTest, GivesUpAServerThatAsksForEver) {
   EXPECT_EQ(calls, 11);
 }
 
-TEST_F(ClientTest, TakesAnAbsentResultTypeAsCompleteAndAnUnknownOneAsAnError) {  // C3 C4
+TEST_F(ClientTest, TakesAnAbsentResultTypeAsCompleteAndAnUnknownOneAsAnError) {  // C3, C4, B3
   serve([](const Request&, int n) {
     return reply(n == 1 ? parsed(R"({"content":[]})") : parsed(R"({"resultType":"mystery","content":[]})"));
   });
@@ -104,7 +104,7 @@ TEST_F(ClientTest, StaysShortAboutAHugeResultTypeWithControlCharacters) {
   EXPECT_EQ(outcome.error().message.find('\x1b'), std::string::npos);
 }
 
-TEST_F(ClientTest, RefusesInputRequestsThatAreMalformed) {
+TEST_F(ClientTest, RefusesInputRequestsThatAreMalformed) {  // S48
   answer_forms();
   const std::vector<const char*> bad{
       R"({"resultType":"input_required"})",
@@ -130,7 +130,7 @@ TEST_F(ClientTest, RefusesInputRequestsOfMethodsThatMayNotAsk) {
   EXPECT_EQ(listed.error().kind, CallError::Kind::invalid_reply);
 }
 
-TEST_F(ClientTest, AnswersNothingThatItDidNotDeclare) {  // C41 C46 C50
+TEST_F(ClientTest, AnswersNothingThatItDidNotDeclare) {  // C41, C46, C50
   serve([](const Request&, int) { return reply(asking({"k"}, "s")); });
   const Called<ToolOutcome> outcome = call();
   ASSERT_FALSE(outcome.ok());
@@ -140,7 +140,7 @@ TEST_F(ClientTest, AnswersNothingThatItDidNotDeclare) {  // C41 C46 C50
   EXPECT_EQ(*meta->find("io.modelcontextprotocol/clientCapabilities"), Json::object());
 }
 
-TEST_F(ClientTest, DeclaresWhatItHasHandlersFor) {  // C41 C42 C50
+TEST_F(ClientTest, DeclaresWhatItHasHandlersFor) {  // C41, C42, C50, C5, C46
   answer_forms();
   options.on_roots =
       answer_with([](const Question&) { return Answer::result(Json::object({{"roots", Json::array()}})); });
@@ -163,6 +163,84 @@ TEST_F(ClientTest, RefusesSamplingWithToolsThatWasNotDeclared) {  // C45
   EXPECT_EQ(outcome.error().kind, CallError::Kind::unsupported_input);
 }
 
+TEST_F(ClientTest, AQuestionWithoutAModeIsAForm) {  // C43
+  answer_forms();
+  for (const char* mode : {"", R"("mode":"form",)"}) {
+    calls = 0;
+    serve([mode](const Request&, int n) {
+      return n == 1
+                 ? reply(parsed(
+                       std::string(
+                           R"({"resultType":"input_required","inputRequests":{"k":{"method":"elicitation/create","params":{)") +
+                       mode + R"("message":"m","requestedSchema":{"type":"object","properties":{}}}}}})"))
+                 : reply(text_result("x"));
+    });
+    EXPECT_TRUE(call().ok()) << mode;
+    EXPECT_EQ(calls, 2) << mode;
+  }
+}
+
+TEST_F(ClientTest, OpensNoUrlByItselfAndShowsItWhole) {  // C40, C44
+  const std::string url = "https://example.com/pay?who=ada#now";
+  const auto asks = [&url](const Request&, int n) {
+    Json params = Json::object({{"mode", "url"}, {"message", "Pay?"}, {"url", url}});
+    Json question = Json::object({{"method", "elicitation/create"}, {"params", std::move(params)}});
+    Json result = Json::object({{"resultType", "input_required"}});
+    result.set("inputRequests", Json::object({{"k", std::move(question)}}));
+    return n % 2 == 1 ? reply(std::move(result)) : reply(text_result("x"));
+  };
+  serve(asks);
+  const Called<ToolOutcome> refused = call();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, CallError::Kind::unsupported_input);
+
+  std::string shown;
+  ClientOptions with_url;
+  with_url.clock = &clock;
+  with_url.on_url = answer_with([&shown](const Question& question) {
+    shown = question.server_name + " " + question.url();
+    return Answer::decline();
+  });
+  calls = 0;
+  Client asking_client(service, executor, with_url);
+  EXPECT_TRUE(executor.run(asking_client.call_tool("t", Json::object())).ok());
+  EXPECT_EQ(shown, "scripted " + url);
+}
+
+TEST_F(ClientTest, SendsNoRootsButFiles) {  // C50, C51
+  std::string uri;
+  options.on_roots = answer_with([&uri](const Question&) {
+    Json root = Json::object({{"uri", uri}});
+    return Answer::result(Json::object({{"roots", Json::array({std::move(root)})}}));
+  });
+  serve([](const Request&, int n) {
+    return n % 2 == 1
+               ? reply(parsed(
+                     R"({"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}}})"))
+               : reply(text_result("x"));
+  });
+  uri = "file:///home/ada";
+  EXPECT_TRUE(call().ok());
+  uri = "https://example.com/";
+  const Called<ToolOutcome> refused = call();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, CallError::Kind::invalid_call);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(ClientTest, TakesNoSamplingThatIsNoConversation) {  // B26
+  options.on_sampling = answer_with([](const Question&) { return Answer::result(Json::object()); });
+  serve([](const Request&, int) {
+    return reply(
+        parsed(R"({"resultType":"input_required","inputRequests":{"s":{"method":"sampling/createMessage",
+      "params":{"maxTokens":5,"messages":[{"role":"assistant","content":{"type":"tool_use","id":"a","name":"t",
+      "input":{}}}]}}}})"));
+  });
+  const Called<ToolOutcome> outcome = call();
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.error().kind, CallError::Kind::invalid_reply);
+}
+
 TEST_F(ClientTest, FillsDefaultsInWhereTheyAreLeftOut) {
   options.on_form = answer_with([](const Question&) { return Answer::accept(Json::object({{"a", 5}})); });
   serve([](const Request&, int n) {
@@ -177,7 +255,7 @@ TEST_F(ClientTest, FillsDefaultsInWhereTheyAreLeftOut) {
   EXPECT_EQ(*answers, parsed(R"({"k":{"action":"accept","content":{"a":5,"b":false}}})"));
 }
 
-TEST_F(ClientTest, PassesOnThatThePersonDeclined) {
+TEST_F(ClientTest, PassesOnThatThePersonDeclined) {  // C40
   options.on_form = answer_with([](const Question&) { return Answer::decline(); });
   serve([](const Request&, int n) { return n == 1 ? reply(asking({"k"}, "s")) : reply(text_result("x")); });
   ASSERT_TRUE(call().ok());
@@ -248,7 +326,7 @@ TEST_F(ClientTest, EndsACallThatIsStopped) {
   EXPECT_EQ(outcome.error().kind, CallError::Kind::cancelled);
 }
 
-TEST_F(ClientTest, KeepsTheAnswersOfAThousandCallsApart) {  // C1 C2 C29
+TEST_F(ClientTest, KeepsTheAnswersOfAThousandCallsApart) {  // C1, C2, C29
   options.on_form = answer_with(
       [](const Question& question) { return Answer::accept(Json::object({{"name", question.key}})); });
   std::vector<std::string> ids;
@@ -305,7 +383,7 @@ TEST_F(ClientTest, RepeatsALostReadOnceWithANewId) {  // C72
   EXPECT_FALSE(sent[0].id == sent[1].id);
 }
 
-TEST_F(ClientTest, FollowsEveryCursorAndAnEmptyOneIsOne) {  // C38 C39
+TEST_F(ClientTest, FollowsEveryCursorAndAnEmptyOneIsOne) {  // C38, C39
   service.script = [](Request request, Exchange&) {
     if (request.method == "server/discover") return reply(discovery());
     const std::string* cursor = request.params.find_string("cursor");
@@ -378,7 +456,7 @@ TEST_F(ClientTest, ListsTheToolsAndTriesAgainWhereAHeaderWasMissing) {
   EXPECT_EQ(service.of("tools/list").size(), 1u);
 }
 
-TEST_F(ClientTest, ReportsProgressOfItsOwnCallOnly) {
+TEST_F(ClientTest, ReportsProgressOfItsOwnCallOnly) {  // C31
   std::vector<double> seen;
   service.script = [](Request request, Exchange& exchange) {
     if (request.method == "server/discover") return reply(discovery());

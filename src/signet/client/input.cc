@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <signet/protocol/jsonrpc.h>
+#include <signet/protocol/sampling_messages.h>
 
 namespace signet::client {
 namespace {
@@ -106,8 +107,8 @@ Called<Question> read_question(std::string key, std::string_view method, const J
   if (method == "elicitation/create") return read_elicitation(std::move(key), params);
   if (method == "sampling/createMessage") {
     const Json* messages = params.find("messages");
-    if (messages == nullptr || !messages->is_array())
-      return invalid("the request " + quoted(key) + " has no messages");
+    const bool valid = messages != nullptr && !protocol::sampling_messages_fault(*messages);
+    if (!valid) return invalid("the request " + quoted(key) + " has no valid conversation");
     return Question(std::move(key), Question::Kind::sampling, params);
   }
   if (method == "roots/list") return Question(std::move(key), Question::Kind::roots, params);

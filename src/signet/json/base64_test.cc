@@ -9,7 +9,7 @@ namespace signet::json {
 namespace {
 
 // RFC 4648, section 10.
-TEST(Base64, HasTheVectorsOfTheStandard) {
+TEST(Base64, HasTheVectorsOfTheStandard) {  // B24
   const std::tuple<const char*, const char*> cases[] = {{"", ""},
                                                         {"f", "Zg=="},
                                                         {"fo", "Zm8="},

@@ -44,7 +44,7 @@ std::string message(std::string_view schema, std::string_view instance, const Sc
   return violation(schema, instance, options).message;
 }
 
-TEST(SchemaSuite, PassesEveryMandatoryTest) {
+TEST(SchemaSuite, PassesEveryMandatoryTest) {  // B7
   const char* given = std::getenv("SIGNET_JSON_SCHEMA_TESTS");
   const std::filesystem::path folder =
       given != nullptr ? std::filesystem::path(given)
@@ -116,7 +116,7 @@ TEST(Formats, AreAnnotationsUnlessAsserted) {
   EXPECT_TRUE(fits(compiled(R"({"format":"hostname"})", asserted), "\"-\""));
 }
 
-TEST(References, ReachDocumentsAtHandAndNothingElse) {
+TEST(References, ReachDocumentsAtHandAndNothingElse) {  // B9, B10
   SchemaOptions options;
   options.documents.emplace("https://example.com/name.json", text(R"({"type":"string"})"));
   const std::string_view schema =
@@ -140,7 +140,7 @@ TEST(References, MayDescribeATree) {
   EXPECT_FALSE(fits(schema, R"({"child":{"child":{"x":1}}})"));
 }
 
-TEST(Dialects, AreRefusedUnlessSupported) {
+TEST(Dialects, AreRefusedUnlessSupported) {  // B8
   EXPECT_EQ(refusal(R"({"$schema":"https://json-schema.org/draft/2020-12/schema"})"), "compiled");
   EXPECT_EQ(refusal(R"({"$schema":"http://json-schema.org/draft-07/schema#"})"), "compiled");
   EXPECT_EQ(
@@ -184,7 +184,7 @@ TEST(Draft07, HasItsOwnKeywords) {
       fits(compiled(head + R"("$ref":"http://json-schema.org/draft-07/schema#"})"), R"({"minLength":-1})"));
 }
 
-TEST(MalformedSchemas, AreRefusedWithTheirPlace) {
+TEST(MalformedSchemas, AreRefusedWithTheirPlace) {  // S8
   const std::tuple<const char*, const char*> cases[] = {
       {"5", "The schema's root must be an object, true or false."},
       {R"({"properties":{"a":5}})", "The schema's '/properties/a' must be an object, true or false."},

@@ -160,7 +160,7 @@ TEST(ReadingText, RefusesWhatFollowsTheValue) {
   EXPECT_TRUE(parse(" {} \r\n\t").ok());
 }
 
-TEST(ReadingText, RefusesWhatIsNotUtf8) {
+TEST(ReadingText, RefusesWhatIsNotUtf8) {  // B16
   for (const std::string bad : {"\xFF", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE2\x82", "\x80",
                                 "\xE0\x9F\xBF", "\xF0\x8F\xBF\xBF", "\xF5\x80\x80\x80", "\xC1\xBF"}) {
     expect_refused("\"ab" + bad + "\"", Kind::invalid_utf8, 3);

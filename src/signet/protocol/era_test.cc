@@ -34,14 +34,14 @@ StandardHeaders headers(std::optional<std::string_view> version, std::optional<s
 
 int code_of(const Result<Era, Fault>& decision) { return decision.ok() ? 0 : decision.error().code; }
 
-TEST(Era, ACompleteModernRequestIsModern) {
+TEST(Era, ACompleteModernRequestIsModern) {  // B1
   const Request request(1, "tools/call", modern_params());
   const auto decision = decide_http_request(request, headers("2026-07-28", "tools/call", "echo"), false);
   ASSERT_TRUE(decision.ok());
   EXPECT_EQ(*decision, Era::modern);
 }
 
-TEST(Era, EachStandardHeaderIsRequiredAndMustMatch) {  // S32, S35
+TEST(Era, EachStandardHeaderIsRequiredAndMustMatch) {  // S32, S35, S36
   const Request request(1, "tools/call", modern_params());
   using H = std::optional<std::string_view>;
   const H none;
@@ -57,7 +57,20 @@ TEST(Era, EachStandardHeaderIsRequiredAndMustMatch) {  // S32, S35
       decide_http_request(request, headers("2026-07-28", "tools/call", "=?base64?ZWNobw==?="), false).ok());
 }
 
-TEST(Era, AMissingEnvelopeComesBeforeHeadersAndHeadersBeforeTheVersion) {
+TEST(Era, ATaskIsNamedInMcpName) {  // X15
+  Json params = modern_params();
+  params.set("taskId", "t1");
+  for (const char* method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
+    const Request request(1, method, params);
+    EXPECT_TRUE(decide_http_request(request, headers("2026-07-28", method, "t1"), false).ok()) << method;
+    EXPECT_EQ(code_of(decide_http_request(request, headers("2026-07-28", method, "t2"), false)),
+              header_mismatch);
+    EXPECT_EQ(code_of(decide_http_request(request, headers("2026-07-28", method, {}), false)),
+              header_mismatch);
+  }
+}
+
+TEST(Era, AMissingEnvelopeComesBeforeHeadersAndHeadersBeforeTheVersion) {  // S9, S12
   const Request bare(1, "tools/list", Json());
   EXPECT_EQ(code_of(decide_http_request(bare, headers("2026-07-28", "x", "y"), false)), invalid_params);
   const Request unknown(1, "tools/list", modern_params("v999.0.0"));
@@ -93,7 +106,7 @@ TEST(Era, AModernOnlyServerNamesItsVersions) {  // S34
   EXPECT_EQ(code_of(decide_stdio_request(opening, false, true)), unsupported_version);
 }
 
-TEST(Era, OnAPipeEachRequestIsDecidedByItself) {
+TEST(Era, OnAPipeEachRequestIsDecidedByItself) {  // S9
   const Request modern(1, "tools/call", modern_params());
   const Request bare(1, "tools/call", Json());
   EXPECT_EQ(*decide_stdio_request(modern, false, false), Era::modern);

@@ -9,7 +9,7 @@ namespace {
 
 const InvalidMessage* invalid(const Message& message) { return std::get_if<InvalidMessage>(&message); }
 
-TEST(JsonRpc, ReadsARequestAndKeepsItsIdAsWritten) {
+TEST(JsonRpc, ReadsARequestAndKeepsItsIdAsWritten) {  // S1
   for (const char* id : {"1", "\"1\"", "0", "-5", "\"\"", "9007199254740993", "\"null\""}) {
     const Message message = read_message(
         std::string(R"({"jsonrpc":"2.0","method":"a/b","params":{"x":1},"future":2,"id":)") + id + "}");
@@ -21,7 +21,7 @@ TEST(JsonRpc, ReadsARequestAndKeepsItsIdAsWritten) {
   }
 }
 
-TEST(JsonRpc, AMessageWithoutAnIdIsANotification) {
+TEST(JsonRpc, AMessageWithoutAnIdIsANotification) {  // B6
   const Message message = read_message(R"({"jsonrpc":"2.0","method":"notifications/x"})");
   const auto* notification = std::get_if<Notification>(&message);
   ASSERT_NE(notification, nullptr);
@@ -40,7 +40,7 @@ TEST(JsonRpc, ReadsResultsAndErrorsOfPeers) {
   EXPECT_EQ(json::write(std::get<Response>(error).reply.error().data), "[1]");
 }
 
-TEST(JsonRpc, RefusesIdsThatAreNeitherStringNorInteger) {
+TEST(JsonRpc, RefusesIdsThatAreNeitherStringNorInteger) {  // C1
   for (const char* id : {"null", "1.5", "true", "[1]", "{}"}) {
     const Message message = read_message(std::string(R"({"jsonrpc":"2.0","method":"a","id":)") + id + "}");
     ASSERT_NE(invalid(message), nullptr) << id;
@@ -50,7 +50,7 @@ TEST(JsonRpc, RefusesIdsThatAreNeitherStringNorInteger) {
   }
 }
 
-TEST(JsonRpc, RefusesWhatIsNoMessageAndNamesTheRequestWhereItCan) {
+TEST(JsonRpc, RefusesWhatIsNoMessageAndNamesTheRequestWhereItCan) {  // B2
   for (const char* text :
        {R"({"id":1,"method":"a"})", R"({"jsonrpc":"1.0","id":1,"method":"a"})",
         R"({"jsonrpc":2.0,"id":1,"method":"a"})", R"({"jsonrpc":"2.0","id":1,"method":3})",
@@ -89,7 +89,7 @@ TEST(JsonRpc, WhatDoesNotParseIsAParseErrorWithoutAnId) {
   }
 }
 
-TEST(JsonRpc, MalformedResponsesAndNotificationsAreNeverAnswered) {
+TEST(JsonRpc, MalformedResponsesAndNotificationsAreNeverAnswered) {  // B5
   for (const char* text :
        {R"({"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":""}})",
         R"({"jsonrpc":"2.0","result":1})", R"({"jsonrpc":"2.0","id":1,"error":{"code":"x","message":""}})",
@@ -100,7 +100,7 @@ TEST(JsonRpc, MalformedResponsesAndNotificationsAreNeverAnswered) {
   }
 }
 
-TEST(JsonRpc, WritesWhatItReads) {
+TEST(JsonRpc, WritesWhatItReads) {  // B2, S3
   const std::string request = R"({"jsonrpc":"2.0","id":"a","method":"m","params":{"t":"l1\nl2"}})";
   Message message = read_message(request);
   const auto& read = std::get<Request>(message);
@@ -109,7 +109,7 @@ TEST(JsonRpc, WritesWhatItReads) {
   EXPECT_EQ(write_notification(Notification("n", Json())), R"({"jsonrpc":"2.0","method":"n"})");
 }
 
-TEST(JsonRpc, FilesIdsByTypeAndValue) {
+TEST(JsonRpc, FilesIdsByTypeAndValue) {  // S1
   EXPECT_NE(id_key(Json(1)), id_key(Json("1")));
   EXPECT_EQ(id_key(Json(1)), id_key(Json(1.0)));
 }

@@ -52,7 +52,7 @@ TEST(HeaderCodec, RefusesSentinelsThatAreNotCanonical) {  // B20, S43
             "");
 }
 
-TEST(MirroredHeaders, AreFoundThroughPropertiesAlone) {  // S37-S39
+TEST(MirroredHeaders, AreFoundThroughPropertiesAlone) {  // S37, S38, S39
   const auto found = mirrored_headers(parse(
       R"({"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},
           "deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}},"free":{"type":"number"}}})"));
@@ -62,7 +62,7 @@ TEST(MirroredHeaders, AreFoundThroughPropertiesAlone) {  // S37-S39
   EXPECT_EQ((*found)[1].path, (std::vector<std::string>{"deep", "n"}));
 }
 
-TEST(MirroredHeaders, RefusesBadAnnotations) {
+TEST(MirroredHeaders, RefusesBadAnnotations) {  // S37, S38, S39
   for (const char* property :
        {R"({"type":"string","x-mcp-header":""})", R"({"type":"string","x-mcp-header":"a b"})",
         R"({"type":"string","x-mcp-header":"a:"})", R"({"type":"string","x-mcp-header":"a\tb"})",
@@ -97,7 +97,7 @@ class Check : public ::testing::Test {
   }
 };
 
-TEST_F(Check, ComparesStringsByBytesAndIntegersAsNumbers) {  // S41
+TEST_F(Check, ComparesStringsByBytesAndIntegersAsNumbers) {  // S41, S38
   EXPECT_EQ(code(R"({"r":"Hello"})", {{"Mcp-Param-R", "=?base64?SGVsbG8=?="}}), 0);
   EXPECT_EQ(code(R"({"r":"Hello"})", {{"Mcp-Param-R", "hello"}}), header_mismatch);
   EXPECT_EQ(code(R"({"r":"Hello"})", {{"Mcp-Param-R", "=?base64?SGVsbG8?="}}), header_mismatch);
@@ -109,7 +109,7 @@ TEST_F(Check, ComparesStringsByBytesAndIntegersAsNumbers) {  // S41
   EXPECT_EQ(code(R"({"b":true})", {{"Mcp-Param-B", "True"}}), header_mismatch);
 }
 
-TEST_F(Check, ExpectsAHeaderExactlyWhereThereIsAValue) {  // S40, S42
+TEST_F(Check, ExpectsAHeaderExactlyWhereThereIsAValue) {  // S40, S42, C24
   EXPECT_EQ(code(R"({"r":null})", {}), 0);
   EXPECT_EQ(code("{}", {}), 0);
   EXPECT_EQ(code(R"({"r":"x"})", {}), header_mismatch);
@@ -117,7 +117,7 @@ TEST_F(Check, ExpectsAHeaderExactlyWhereThereIsAValue) {  // S40, S42
   EXPECT_EQ(code(R"({"r":""})", {{"Mcp-Param-R", ""}}), 0);
 }
 
-TEST_F(Check, AcceptsWhatMirrorSends) {
+TEST_F(Check, AcceptsWhatMirrorSends) {  // C20, C24, S36
   const auto headers = mirrored_headers(parse(
       R"({"properties":{"r":{"type":"string","x-mcp-header":"R"},"n":{"type":"integer","x-mcp-header":"N"},
                 "b":{"type":"boolean","x-mcp-header":"B"}}})"));

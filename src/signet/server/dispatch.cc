@@ -43,12 +43,19 @@ Fault at_dispatch(int code, std::string sentence) {
 
 Fault invalid(std::string sentence) { return Fault(protocol::invalid_params, std::move(sentence)); }
 
-// The arguments, {} where there are none; null and what is no object are no arguments.
-Result<Json, Fault> arguments_of(const Json& params) {
-  const Json* arguments = params.find("arguments");
+// The arguments, {} where there are none; null and what is no object are no arguments. They are moved out of the params
+// unless these are to be read again.
+Result<Json, Fault> take_arguments(Json& params, bool keep) {
+  Json* arguments = params.find("arguments");
   if (arguments == nullptr) return Json::object();
   if (!arguments->is_object()) return failure(invalid("arguments must be an object"));
-  return *arguments;
+  return keep ? *arguments : std::move(*arguments);
+}
+
+// Whether a subscription wants the status of tasks (X13).
+bool asks_for_tasks(const Json& params) {
+  const Json* filter = params.find("notifications");
+  return filter != nullptr && filter->contains("taskIds");
 }
 
 std::string_view scope_name(CacheScope scope) {
@@ -96,6 +103,7 @@ struct Server::Impl::Caller {
 
 Server::Impl::Impl(ServerInfo its_info, const ServerOptions::Settings& its_settings)
     : info(its_info.json()),
+      result_meta(Json::object({{meta::server_info, info}})),
       settings(its_settings),
       subscriptions(std::make_shared<detail::Subscriptions>(settings.subscriptions_max)),
       sealer_(codec_of(settings), settings.policy, *settings.clock, *settings.entropy, settings.migration),
@@ -144,6 +152,10 @@ Task<Reply> Server::Impl::modern(Request& request, Exchange& exchange) {
     co_return reply;
   }
   if (request.method == method::subscriptions_listen) {
+    const protocol::ClientCapabilities declared(caller.envelope.client_capabilities);
+    if (asks_for_tasks(request.params) && !declared.has_extension(detail::tasks_extension)) {
+      co_return failure(protocol::missing_extension(detail::tasks_extension));
+    }
     const detail::Announced announced{tools.ever(), prompts.ever(), has_resources()};
     Task<Reply> listening = subscriptions->listen(request, exchange, announced);
     Reply reply = co_await listening;
@@ -212,8 +224,11 @@ Task<Reply> Server::Impl::dispatch(Request& request, Exchange& exchange, Caller&
 
 void Server::Impl::finish_modern(Json& result) const {
   if (!result.contains("resultType")) result.set("resultType", "complete");
-  if (!result.contains("_meta")) result.set("_meta", Json::object());
-  result.find("_meta")->set(std::string(meta::server_info), info);
+  if (Json* present = result.find("_meta")) {
+    present->set(std::string(meta::server_info), info);
+  } else {
+    result.set("_meta", result_meta);
+  }
 }
 
 Json Server::Impl::capabilities(bool is_modern) const {
@@ -329,16 +344,19 @@ Reply Server::Impl::list(const detail::Catalogue<T>& catalogue, std::string_view
   return result;
 }
 
-std::shared_ptr<CallFacts> Server::Impl::facts(const Request& request, const Exchange& exchange,
-                                               Caller& caller, std::string target) const {
+std::shared_ptr<CallFacts> Server::Impl::facts(Request& request, const Exchange& exchange, Caller& caller,
+                                               std::string target) const {
   auto facts = std::make_shared<CallFacts>();
   facts->principal = exchange.principal;
   facts->client_info = std::move(caller.envelope.client_info);
   facts->client_capabilities = std::move(caller.envelope.client_capabilities);
   facts->protocol_version = caller.envelope.protocol_version;
   facts->legacy = !caller.is_modern;
-  if (const Json* request_meta = request.params.find(meta::member)) facts->meta = *request_meta;
   if (const Json* token = protocol::progress_token(request.params)) facts->progress_token = *token;
+  if (Json* request_meta = request.params.find(meta::member)) {
+    // The states of other systems may be bound to all of the params.
+    facts->meta = sealer_.reads_params() ? Json(*request_meta) : std::move(*request_meta);
+  }
   if (caller.envelope.log_level) facts->log_rank = protocol::log_level_rank(*caller.envelope.log_level);
   facts->method = request.method;
   facts->target = std::move(target);
@@ -351,7 +369,7 @@ Task<Reply> Server::Impl::call_tool(Request& request, Exchange& exchange, Caller
   if (name == nullptr) co_return failure(invalid("name must be a string"));
   const std::shared_ptr<const detail::ToolEntry> tool = tools.find(*name);
   if (tool == nullptr) co_return failure(invalid("Unknown tool"));
-  Result<Json, Fault> arguments = arguments_of(request.params);
+  Result<Json, Fault> arguments = take_arguments(request.params, sealer_.reads_params());
   if (!arguments.ok()) co_return failure(std::move(arguments.error()));
   if (caller.is_modern && exchange.header && !tool->mirrored.empty()) {
     std::optional<Fault> mismatch = protocol::check_mirrored(tool->mirrored, *arguments, exchange.header);
@@ -369,8 +387,7 @@ Task<Reply> Server::Impl::call_tool(Request& request, Exchange& exchange, Caller
   std::shared_ptr<CallFacts> call_facts = facts(request, exchange, caller, *name);
   call_facts->may_become_task = knows_tasks && tool->task_support != TaskSupport::none;
   FlowRequest flow(&request.params, std::move(call_facts), tool->handler, tool);
-  flow.input = *arguments;
-  flow.bound = std::move(*arguments);
+  flow.input = std::move(*arguments);
   flow.policy = tool->policy;
   flow.task_at_once = flow.facts->may_become_task && tool->task_start == TaskStart::at_once;
   flow.become_task = [this](const FlowRequest& as, rounds::Journal journal) {
@@ -421,7 +438,7 @@ Task<Reply> Server::Impl::get_prompt(Request& request, Exchange& exchange, Calle
   if (name == nullptr) co_return failure(invalid("name must be a string"));
   const std::shared_ptr<const detail::PromptEntry> prompt = prompts.find(*name);
   if (prompt == nullptr) co_return failure(invalid("Unknown prompt"));
-  Result<Json, Fault> arguments = arguments_of(request.params);
+  Result<Json, Fault> arguments = take_arguments(request.params, sealer_.reads_params());
   if (!arguments.ok()) co_return failure(std::move(arguments.error()));
   for (const JsonMember& argument : *arguments->as_object()) {
     if (!argument.second.is_string()) co_return failure(invalid("arguments of prompts are strings"));
@@ -432,8 +449,7 @@ Task<Reply> Server::Impl::get_prompt(Request& request, Exchange& exchange, Calle
   }
 
   FlowRequest flow(&request.params, facts(request, exchange, caller, *name), prompt->handler, prompt);
-  flow.input = *arguments;
-  flow.bound = std::move(*arguments);
+  flow.input = std::move(*arguments);
   flow.policy = prompt->policy;
   flow.complete = [](Json members) { return Reply(std::move(members)); };
   flow.failed = &generic_failure;
@@ -470,6 +486,7 @@ Task<Reply> Server::Impl::read_resource(Request& request, Exchange& exchange, Ca
   const std::string target = *uri;
   FlowRequest flow(&request.params, facts(request, exchange, caller, target), resource->handler, resource);
   flow.input = std::move(variables);
+  flow.input_is_arguments = false;
   flow.policy = resource->policy;
   flow.complete = [this, &resource, &target, is_modern](Json members) {
     return finish_resource(*resource, target, std::move(members), is_modern);

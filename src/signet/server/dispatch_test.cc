@@ -87,7 +87,7 @@ class DispatchTest : public ::testing::Test {
   Server server_{ServerInfo("test", "1.0"), ServerOptions().instructions("Be kind.").page_size(4)};
 };
 
-TEST_F(DispatchTest, DiscoversWhatItHas) {
+TEST_F(DispatchTest, DiscoversWhatItHas) {  // S13, S14, S15, S16, S17, S18
   const Reply reply = ask(server_, "server/discover", modern());
   ASSERT_TRUE(reply.ok()) << show(reply);
   EXPECT_EQ(at(reply, {"supportedVersions"}), parsed(R"(["2026-07-28"])"));
@@ -101,7 +101,7 @@ TEST_F(DispatchTest, DiscoversWhatItHas) {
   EXPECT_EQ(at(reply, {"_meta", "io.modelcontextprotocol/serverInfo", "name"}), Json("test"));
 }
 
-TEST_F(DispatchTest, HasNoMethodForWhatIsNotRegistered) {
+TEST_F(DispatchTest, HasNoMethodForWhatIsNotRegistered) {  // S13
   Server empty(ServerInfo("empty", "1"));
   for (const char* method : {"tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list",
                              "resources/read", "resources/templates/list", "completion/complete",
@@ -114,7 +114,7 @@ TEST_F(DispatchTest, HasNoMethodForWhatIsNotRegistered) {
   EXPECT_EQ(at(ask(empty, "server/discover", modern()), {"capabilities"}), parsed(R"({"logging":{}})"));
 }
 
-TEST_F(DispatchTest, RefusesEnvelopesThatAreIncompleteOrOfAnotherVersion) {
+TEST_F(DispatchTest, RefusesEnvelopesThatAreIncompleteOrOfAnotherVersion) {  // S9, S12
   const Reply missing = ask(server_, "tools/list", Json::object());
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, protocol::invalid_params);
@@ -126,7 +126,7 @@ TEST_F(DispatchTest, RefusesEnvelopesThatAreIncompleteOrOfAnotherVersion) {
   EXPECT_EQ(at(unsupported.error().data, {"requested"}), Json("2099-01-01"));
 }
 
-TEST_F(DispatchTest, CallsEveryKindOfHandler) {
+TEST_F(DispatchTest, CallsEveryKindOfHandler) {  // S2
   EXPECT_EQ(text_of(tool("echo", R"({"text":"x"})")), "echo:x");
   EXPECT_EQ(text_of(tool("plain_echo", R"({"text":"x"})")), "plain:x");
   EXPECT_EQ(text_of(tool("no_args")), "nothing");
@@ -152,7 +152,7 @@ TEST_F(DispatchTest, TakesAbsentArgumentsForNoneAndRefusesNull) {
   }
 }
 
-TEST_F(DispatchTest, AnswersArgumentsThatDoNotFitWithoutRepeatingThem) {
+TEST_F(DispatchTest, AnswersArgumentsThatDoNotFitWithoutRepeatingThem) {  // S66
   for (const char* arguments : {R"({"text":12345})", "{}"}) {
     const Reply reply = tool("echo", arguments);
     ASSERT_TRUE(reply.ok()) << show(reply);
@@ -178,7 +178,7 @@ TEST_F(DispatchTest, SendsAFaultOfAHandlerAsAnError) {
   EXPECT_EQ(reply.error().stage, Fault::Stage::handler);
 }
 
-TEST_F(DispatchTest, KeepsStructuredOutputBackThatBreaksItsSchema) {
+TEST_F(DispatchTest, KeepsStructuredOutputBackThatBreaksItsSchema) {  // S65
   const Reply reply = tool("bad_output");
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, protocol::internal_error);
@@ -193,7 +193,7 @@ TEST_F(DispatchTest, RefusesUnknownNamesAsInvalidParams) {
   EXPECT_EQ(ask(server_, "prompts/get", modern(prompt)).error().code, protocol::invalid_params);
 }
 
-TEST_F(DispatchTest, ComparesMirroredHeadersWithTheArguments) {
+TEST_F(DispatchTest, ComparesMirroredHeadersWithTheArguments) {  // S41, S42
   const auto with_header = [this](std::optional<std::string> value) {
     return ask(server_, "tools/call", modern(call_params("region", R"({"region":"eu"})")),
                [value](Exchange& exchange) {
@@ -209,7 +209,7 @@ TEST_F(DispatchTest, ComparesMirroredHeadersWithTheArguments) {
   EXPECT_EQ(text_of(tool("region", R"({"region":"eu"})")), "ok");  // without HTTP there are no headers
 }
 
-TEST_F(DispatchTest, GivesListsPageByPageInTheOrderOfRegistration) {
+TEST_F(DispatchTest, GivesListsPageByPageInTheOrderOfRegistration) {  // S63, S64, S74, S75, S76
   std::vector<std::string> names;
   Json cursor;
   for (int pages = 0; pages < 10; ++pages) {
@@ -242,7 +242,7 @@ TEST_F(DispatchTest, RefusesCursorsItNeverGave) {
   }
 }
 
-TEST_F(DispatchTest, ServesPromptsAndTheirArguments) {
+TEST_F(DispatchTest, ServesPromptsAndTheirArguments) {  // S72, B25
   EXPECT_EQ(at(ask(server_, "prompts/list", modern()), {"prompts", "0", "arguments"}),
             parsed(R"([{"name":"text","required":true}])"));
   Json params = call_params("greet", R"({"text":"Ada"})");
@@ -253,7 +253,7 @@ TEST_F(DispatchTest, ServesPromptsAndTheirArguments) {
             protocol::invalid_params);
 }
 
-TEST_F(DispatchTest, ReadsResourcesAndTemplates) {
+TEST_F(DispatchTest, ReadsResourcesAndTemplates) {  // S5, S69, S70, S74
   const auto read = [this](std::string_view uri) {
     Json params;
     params.set("uri", uri);
@@ -274,7 +274,7 @@ TEST_F(DispatchTest, ReadsResourcesAndTemplates) {
   }
 }
 
-TEST_F(DispatchTest, CompletesAtMostAHundredValues) {
+TEST_F(DispatchTest, CompletesAtMostAHundredValues) {  // S78
   const auto complete = [this](std::string_view prompt, std::string_view value) {
     Json params = parsed(R"({"ref":{"type":"ref/prompt"},"argument":{"name":"text"}})");
     params.find("ref")->set("name", prompt);
@@ -290,7 +290,7 @@ TEST_F(DispatchTest, CompletesAtMostAHundredValues) {
   EXPECT_EQ(complete("nope", "").error().code, protocol::invalid_params);
 }
 
-TEST_F(DispatchTest, RejectsMistakesOfRegistration) {
+TEST_F(DispatchTest, RejectsMistakesOfRegistration) {  // S8, S37, S64, S68
   const auto nothing = [] { return std::string(); };
   EXPECT_THROW(server_.tool("echo", "Again.", nothing), std::invalid_argument);
   EXPECT_THROW(server_.tool("a b", "A blank.", nothing), std::invalid_argument);

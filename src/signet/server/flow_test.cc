@@ -209,7 +209,7 @@ bool is_state_refusal(const Reply& reply) {
 
 constexpr std::string_view ada = R"({"user_name":{"action":"accept","content":{"name":"Ada"}}})";
 
-TEST(Flow, IsFinishedByAnotherInstanceWithTheSameRing) {
+TEST(Flow, IsFinishedByAnotherInstanceWithTheSameRing) {  // S7, S45, S52, S84
   const auto ring = new_ring();
   Instance a(ring);
   Instance b(ring);
@@ -232,7 +232,7 @@ TEST(Flow, IsFinishedByAnotherInstanceWithTheSameRing) {
   EXPECT_EQ(detail::frames_alive(), frames);
 }
 
-TEST(Flow, TakesDeclinedAndCancelledForAnswers) {
+TEST(Flow, TakesDeclinedAndCancelledForAnswers) {  // S87
   Instance a(new_ring());
   const Json params = call_params("ask_name");
   const Reply asked = call(a.server, params);
@@ -274,7 +274,7 @@ TEST(Flow, RefusesResponsesThatAreNoObject) {
   }
 }
 
-TEST(Flow, IgnoresAnswersNobodyAskedFor) {
+TEST(Flow, IgnoresAnswersNobodyAskedFor) {  // S49
   Instance a(new_ring());
   effects = 0;
   Json params = call_params("transfer", R"({"amount":5,"to":"bob"})");
@@ -294,7 +294,7 @@ TEST(Flow, IgnoresAnswersNobodyAskedFor) {
   EXPECT_TRUE(asks(call(a.server, free)));
 }
 
-TEST(Flow, RefusesEveryStateThatIsNotForThisCallWithOneSentence) {
+TEST(Flow, RefusesEveryStateThatIsNotForThisCallWithOneSentence) {  // S49, S51, S55, S85
   const auto ring = new_ring();
   Instance a(ring);
   Instance stranger(new_ring());
@@ -360,7 +360,7 @@ TEST(Flow, RefusesEveryStateThatIsNotForThisCallWithOneSentence) {
 }
 
 // Of a million, bench/abandoned_rounds reports the resident memory before and after.
-TEST(Flow, RoundsThatNobodyFinishesLeaveNothingBehind) {
+TEST(Flow, RoundsThatNobodyFinishesLeaveNothingBehind) {  // S54
   Server server(ServerInfo("flows", "1"));
   fill(server);
   const Json params = call_params("ask_name");
@@ -372,7 +372,7 @@ TEST(Flow, RoundsThatNobodyFinishesLeaveNothingBehind) {
   EXPECT_EQ(detail::frames_alive(), frames);
 }
 
-TEST(Flow, NeverLogsStatesOrAnswers) {
+TEST(Flow, NeverLogsStatesOrAnswers) {  // S81
   Instance a(new_ring());
   const Json params = call_params("ask_name");
   const Reply asked = call(a.server, params);
@@ -387,7 +387,7 @@ TEST(Flow, NeverLogsStatesOrAnswers) {
   EXPECT_EQ(a.logged.lines.find("Ada"), std::string::npos);
 }
 
-TEST(Flow, GoesRoundByRoundWithANewStateEachTime) {
+TEST(Flow, GoesRoundByRoundWithANewStateEachTime) {  // S7
   const auto ring = new_ring();
   Instance a(ring);
   Instance b(ring);
@@ -437,7 +437,7 @@ TEST(Flow, RemembersWhatAStepComputed) {
   EXPECT_EQ(step_runs, 41);
 }
 
-TEST(Flow, AsksOnlyWhatTheClientDeclared) {
+TEST(Flow, AsksOnlyWhatTheClientDeclared) {  // S10, S53, S83
   Instance a(new_ring());
   const auto with = [&a](std::string_view tool, std::string_view capabilities) {
     return ask(a.server, "tools/call", modern(call_params(tool), parsed(capabilities)));
@@ -471,7 +471,7 @@ TEST(Flow, ServesTheExplicitStyle) {
   EXPECT_EQ(text_of(done), "1&2 after 2");
 }
 
-TEST(Flow, MayCarryStateAlone) {
+TEST(Flow, MayCarryStateAlone) {  // S52
   Instance a(new_ring());
   const Json params = call_params("state_only");
   const Reply parked = ask(a.server, "tools/call", modern(params, Json::object()));
@@ -482,7 +482,7 @@ TEST(Flow, MayCarryStateAlone) {
   EXPECT_EQ(text_of(ask(a.server, "tools/call", modern(again, Json::object()))), "state-only-done");
 }
 
-TEST(Flow, AsksInPromptsAndResourcesToo) {
+TEST(Flow, AsksInPromptsAndResourcesToo) {  // S46
   Instance a(new_ring());
   Json prompt;
   prompt.set("name", "ask_prompt");
@@ -532,7 +532,7 @@ TEST(Flow, EndsAtItsDeadlineHoweverOftenItIsSealedAgain) {
   EXPECT_TRUE(is_state_refusal(call(a.server, retry(params, reply, "{}"))));
 }
 
-TEST(Flow, TellsTheOperatorOfMistakesAndTheClientNothing) {
+TEST(Flow, TellsTheOperatorOfMistakesAndTheClientNothing) {  // S47
   Instance a(new_ring());
   const Json params = call_params("reused_key");
   const Reply asked = call(a.server, params);
@@ -561,7 +561,7 @@ Task<ToolResult> wait_for(OneShot<int> event) {
   co_return text(std::to_string(value));
 }
 
-TEST(Flow, LeavesNothingBehindWhenTheClientGoesAway) {
+TEST(Flow, LeavesNothingBehindWhenTheClientGoesAway) {  // S31, S54
   Server server(ServerInfo("s", "1"));
   OneShot<int> event;
   server.tool("waits", "Waits for an event, then asks.",
@@ -601,7 +601,7 @@ TEST(Flow, StopsAHandlerAtItsTimeLimit) {
   EXPECT_EQ(guards, 0);
 }
 
-TEST(Flow, KeepsNothingOfAThousandRoundsThatAreAbandoned) {
+TEST(Flow, KeepsNothingOfAThousandRoundsThatAreAbandoned) {  // S54
   Instance a(new_ring());
   const long frames = detail::frames_alive();
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(asks(call(a.server, call_params("ask_name"))));

@@ -179,7 +179,7 @@ TEST_F(LegacyTest, ShowsStructuredContentAsObjectsOnly) {
   for (const Json& tool : *tools->find("tools")->as_array()) EXPECT_FALSE(tool.contains("outputSchema"));
 }
 
-TEST_F(LegacyTest, SaysMinus32002ForAResourceThatIsNotThere) {
+TEST_F(LegacyTest, SaysMinus32002ForAResourceThatIsNotThere) {  // S5
   EXPECT_TRUE(initialize().ok());
   EXPECT_EQ(send("resources/read", parsed(R"({"uri":"test://nope"})")).error().code,
             protocol::legacy_resource_not_found);

@@ -39,7 +39,7 @@ Json with_meta(Json params, std::string_view meta) {
   return modern(params);
 }
 
-TEST(PlainFunction, TellsItsProgressInOrderBeforeTheReply) {
+TEST(PlainFunction, TellsItsProgressInOrderBeforeTheReply) {  // B22, S29, S58, S59
   Server server(ServerInfo("s", "1"));
   server.tool("steps", "Steps.", [](PlainCall& call, Steps args) {
     for (int i = 1; i <= args.steps; ++i) call.progress(i, args.steps);
@@ -65,7 +65,7 @@ TEST(PlainFunction, TellsItsProgressInOrderBeforeTheReply) {
   EXPECT_TRUE(untold.outlet.sent.empty());
 }
 
-TEST(Handler, LogsOnlyFromTheLevelThatTheRequestSets) {
+TEST(Handler, LogsOnlyFromTheLevelThatTheRequestSets) {  // S79, S80
   Server server(ServerInfo("s", "1"));
   server.tool("log_it", "Logs.", [](Call& call) -> Task<ToolResult> {
     call.log("warning", "fixture-log");
@@ -82,7 +82,7 @@ TEST(Handler, LogsOnlyFromTheLevelThatTheRequestSets) {
   EXPECT_EQ(count(R"({"io.modelcontextprotocol/logLevel":"error"})"), 0U);
 }
 
-TEST(PlainFunction, IsToldToStopAndReachesNobodyOnceTheClientIsGone) {
+TEST(PlainFunction, IsToldToStopAndReachesNobodyOnceTheClientIsGone) {  // S21, S31, S60
   Server server(ServerInfo("s", "1"));
   std::promise<void> begun;
   std::promise<bool> stopped;

@@ -1,6 +1,8 @@
 #include <signet/server/question_params.h>
 
 #include <signet/protocol/methods.h>
+#include <signet/protocol/sampling_messages.h>
+#include <signet/server/uri_template.h>
 
 namespace signet::detail {
 
@@ -84,6 +86,18 @@ QuestionKind kind_of(const Json& request) {
   const Json* params = request.find("params");
   const std::string* mode = params == nullptr ? nullptr : params->find_string("mode");
   return mode != nullptr && *mode == "url" ? QuestionKind::elicit_url : QuestionKind::elicit_form;
+}
+
+std::optional<std::string> question_fault(QuestionKind kind, const Json& params) {
+  if (kind == QuestionKind::elicit_url) {
+    const std::string* url = params.find_string("url");
+    if (url == nullptr || !is_absolute_uri(*url)) return "The URL to open is no absolute URL.";
+  }
+  if (kind == QuestionKind::sampling) {
+    const Json* messages = params.find("messages");
+    return protocol::sampling_messages_fault(messages == nullptr ? Json() : *messages);
+  }
+  return std::nullopt;
 }
 
 std::vector<Capability> needed_capabilities(QuestionKind kind, const Json& params) {

@@ -21,6 +21,10 @@ std::string_view method_of(QuestionKind kind);
 // The kind of a request that request_of made.
 QuestionKind kind_of(const Json& request);
 
+// Why the specification does not allow to ask this, in a sentence for the operator: the URL of a question is an absolute
+// one (S84), what is sampled is a conversation (B26). Nothing where it may be asked.
+std::optional<std::string> question_fault(QuestionKind kind, const Json& params);
+
 // What the client must have declared to be asked this (S53, S83, S90).
 std::vector<protocol::Capability> needed_capabilities(QuestionKind kind, const Json& params);
 

@@ -109,7 +109,7 @@ TEST_F(RedemptionTest, ManyMayBeRepeated) {
   EXPECT_EQ(text_of(call(last)), "effect 2");
 }
 
-TEST_F(RedemptionTest, OnceIsOnceInEveryRound) {
+TEST_F(RedemptionTest, OnceIsOnceInEveryRound) {  // S50
   const Json one = first("once");
   const Json last = second("once", one);
   EXPECT_TRUE(refused(call(one)));  // no fork from an earlier round

@@ -158,14 +158,6 @@ Task<Reply> Subscriptions::listen(const Request& request, Exchange& exchange, An
 
   const OneShot<bool> ended = listener->ended;
   co_await ended;
-  if (!exchange.header) {
-    // Without HTTP nothing else shows that the stream is at its end (S61, S62).
-    Json cancelled;
-    cancelled.set("requestId", request.id);
-    cancelled.set("reason", "The server shuts down");
-    cancelled.set("_meta", subscription_meta(request.id));
-    exchange.outlet->notify(Notification(std::string(notifications::cancelled), std::move(cancelled)));
-  }
   Json result;
   result.set("resultType", "complete");
   result.set("_meta", subscription_meta(request.id));

@@ -36,7 +36,7 @@ class SubscriptionsTest : public ::testing::Test {
   Server server_{ServerInfo("test", "1.0"), ServerOptions().subscriptions_max(2)};
 };
 
-TEST_F(SubscriptionsTest, AcknowledgesFirstAndTellsWhatWasAskedFor) {
+TEST_F(SubscriptionsTest, AcknowledgesFirstAndTellsWhatWasAskedFor) {  // S11, S56, S57
   const auto one = listen(7, R"({"toolsListChanged":true,"promptsListChanged":true,"future":1})");
   const auto two = listen("L", R"({"resourceSubscriptions":["test://static"]})");
   server_.notify_tools_changed();
@@ -91,7 +91,7 @@ TEST_F(SubscriptionsTest, TakesAsManyStreamsAsItMay) {
   EXPECT_FALSE(listen(4, "{}")->reply);
 }
 
-TEST_F(SubscriptionsTest, EndsEveryStreamWithItsResultAtShutDown) {
+TEST_F(SubscriptionsTest, EndsEveryStreamWithItsResultAtShutDown) {  // S61, S62
   const auto pipe = listen(1, "{}");
   Exchanged http(server_, executor_, Request("h", "subscriptions/listen", filter("{}")),
                  [](Exchange& e) { e.header = [](std::string_view) { return std::nullopt; }; });
@@ -102,9 +102,8 @@ TEST_F(SubscriptionsTest, EndsEveryStreamWithItsResultAtShutDown) {
   EXPECT_EQ(**pipe->reply,
             parsed(R"({"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}})"));
   EXPECT_EQ(at(*http.reply, {"_meta", "io.modelcontextprotocol/subscriptionId"}), Json("h"));
-  ASSERT_EQ(pipe->outlet.sent.size(), 2U);
-  EXPECT_EQ(pipe->outlet.sent[1].method, "notifications/cancelled");
-  EXPECT_EQ(at(pipe->outlet.sent[1].params, {"requestId"}), Json(1));
+  // That it is the server who ended them, a pipe adds (transport/stdio_server.cc).
+  EXPECT_EQ(pipe->outlet.sent.size(), 1U);
   EXPECT_EQ(http.outlet.sent.size(), 1U);
   EXPECT_FALSE(listen(2, "{}")->reply->ok());
 }

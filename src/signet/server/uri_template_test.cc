@@ -30,7 +30,7 @@ TEST(UriTemplate, DecodesPercentSequencesStrictly) {
   EXPECT_EQ(matched("test://{id}", "test://%ff"), "no match");
 }
 
-TEST(UriTemplate, DoesNotReachAcrossSlashesOrTakeNothing) {
+TEST(UriTemplate, DoesNotReachAcrossSlashesOrTakeNothing) {  // S71
   EXPECT_EQ(matched("test://item/{id}", "test://item/a/b"), "no match");
   EXPECT_EQ(matched("test://item/{id}", "test://item/"), "no match");
   EXPECT_EQ(matched("test://item/{id}", "test://item/a?b"), "no match");
@@ -50,7 +50,7 @@ TEST(UriTemplate, TakesTimeInProportionOnly) {
   EXPECT_EQ(matched(text, "t:" + std::string(8000, 'a') + "b"), "no match");
 }
 
-TEST(AbsoluteUri, NeedsASchemeAndVisibleAscii) {
+TEST(AbsoluteUri, NeedsASchemeAndVisibleAscii) {  // S68
   for (const char* uri : {"test://x", "urn:x", "file:///a%20b", "a+b.c-d:x"})
     EXPECT_TRUE(is_absolute_uri(uri)) << uri;
   for (const char* uri : {"", "x", ":x", "1a:x", "test:", "test://a b", "test://\xc3\xa9", "te st:x"}) {

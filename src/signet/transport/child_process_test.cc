@@ -49,8 +49,12 @@ class ChildProcessTest : public ::testing::Test {
 
   Reply call(const std::string& script) {
     start(script);
+    return wait_for(Request(1, "tools/call", Json::object()));
+  }
+
+  Reply wait_for(Request request) {
     Exchange around = exchange();
-    Task<Reply> task = called(*child, Request(1, "tools/call", Json::object()), around);
+    Task<Reply> task = called(*child, std::move(request), around);
     std::promise<Reply> result;
     loop.executor().post([&] {
       task.start([&] {
@@ -199,7 +203,7 @@ TEST_F(ChildProcessTest, EndsAProcessThatIgnoresEverything) {
   EXPECT_FALSE(std::filesystem::exists("/proc/" + std::to_string(pid)));
 }
 
-TEST_F(ChildProcessTest, DroppingACallCancelsItByName) {  // C11
+TEST_F(ChildProcessTest, DroppingACallCancelsItByName) {  // C11, C32
   start("read l; read c; case $c in *notifications/cancelled*'\"requestId\":1'*) exit 42;; esac; exit 1");
   Exchange around = exchange();
   Task<Reply> first = called(*child, Request(1, "tools/call", Json::object()), around);
@@ -218,6 +222,54 @@ TEST_F(ChildProcessTest, DroppingACallCancelsItByName) {  // C11
   const Reply reply = result.get_future().get();
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().message, "the server process exited with status 42");
+}
+
+TEST_F(ChildProcessTest, SendsNothingButItsRequestsEvenWhenItIsAsked) {  // C8, C9
+  start(
+      "read l; printf '{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"roots/list\"}\\n'; "
+      "printf '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\\n'; read next; "
+      "case $next in *'\"id\":2'*'\"method\":\"tools/call\"'*) "
+      "printf '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"clean\":true}}\\n';; esac; cat > /dev/null");
+  ASSERT_TRUE(wait_for(Request(1, "tools/call", Json::object())).ok());
+  const Reply second = wait_for(Request(2, "tools/call", Json::object()));
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_EQ(*second, Json::object({{"clean", true}}));
+}
+
+class Hearing final : public Outlet {
+ public:
+  void notify(Notification notification) override { heard.push_back(std::move(notification.method)); }
+  std::vector<std::string> heard;
+};
+
+TEST_F(ChildProcessTest, NotificationsGoToTheSubscriptionTheyName) {  // C10
+  start(
+      "read a; read b; printf '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/two\",\"params\":{\"_meta\":"
+      "{\"io.modelcontextprotocol/subscriptionId\":2}}}\\n'; "
+      "printf '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/one\",\"params\":{\"_meta\":"
+      "{\"io.modelcontextprotocol/subscriptionId\":1}}}\\n'; "
+      "printf "
+      "'{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\\n{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\\n'; "
+      "cat > /dev/null");
+  Hearing first;
+  Hearing second;
+  Exchange around_first = exchange();
+  Exchange around_second = exchange();
+  around_first.outlet = &first;
+  around_second.outlet = &second;
+  Task<Reply> one = called(*child, Request(1, "subscriptions/listen", Json::object()), around_first);
+  Task<Reply> two = called(*child, Request(2, "subscriptions/listen", Json::object()), around_second);
+  std::promise<void> over;
+  loop.executor().post([&] {
+    one.start([&one] { one = Task<Reply>(); });
+    two.start([&two, &over] {
+      two = Task<Reply>();
+      over.set_value();
+    });
+  });
+  over.get_future().wait();
+  EXPECT_EQ(first.heard, std::vector<std::string>{"notifications/one"});
+  EXPECT_EQ(second.heard, std::vector<std::string>{"notifications/two"});
 }
 
 }  // namespace

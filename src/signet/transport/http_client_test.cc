@@ -250,7 +250,7 @@ class HttpClientTest : public ::testing::Test {
   std::unique_ptr<HttpClient> client;
 };
 
-TEST_F(HttpClientTest, TakesAnAnswerAsJson) {
+TEST_F(HttpClientTest, TakesAnAnswerAsJson) {  // C13, C17
   const Reply reply = call_against(json_answer(R"({"jsonrpc":"2.0","id":7,"result":{"a":1}})"));
   ASSERT_TRUE(reply.ok());
   EXPECT_EQ(*reply, Json::object({{"a", 1}}));
@@ -272,7 +272,7 @@ TEST_F(HttpClientTest, TakesAnAnswerAsAStreamWithNotificationsBeforeIt) {  // C1
   EXPECT_EQ(outlet.notified, std::vector<std::string>{"notifications/progress"});
 }
 
-TEST_F(HttpClientTest, SendsTheStandardHeadersOfTheRevision) {  // C13 C14 C15 C16 C18 C19 C23
+TEST_F(HttpClientTest, SendsTheStandardHeadersOfTheRevision) {  // C13, C14, C15, C16, C18, C19, C23
   RawServer server([](const Seen&) { return json_answer(R"({"jsonrpc":"2.0","id":7,"result":{}})"); });
   options.headers.emplace_back("Authorization", "Bearer x");
   connect(server.url());
@@ -342,7 +342,7 @@ TEST_F(HttpClientTest, TakesTheFirstOfTwoAnswersAndKeepsTheConnectionUsable) {
   client.reset();
 }
 
-TEST_F(HttpClientTest, MirrorsParametersOfToolsThatWereListed) {  // C20 C22 C24
+TEST_F(HttpClientTest, MirrorsParametersOfToolsThatWereListed) {  // C20, C22, C24
   RawServer server([](const Seen& request) {
     if (request.header("Mcp-Method") != "tools/list")
       return json_answer(R"({"jsonrpc":"2.0","id":7,"result":{}})");

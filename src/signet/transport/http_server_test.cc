@@ -23,7 +23,7 @@ TEST(HttpServer, AnswersAModernRequestWithOneJsonBody) {  // S1, S22, S28
   EXPECT_EQ(reading.headers.count("date"), 1u);
 }
 
-TEST(HttpServer, NotificationsComeFirstAndTheReplyLastOnAStream) {
+TEST(HttpServer, NotificationsComeFirstAndTheReplyLastOnAStream) {  // S29
   const Served served;
   const Reading reading = answer_to(served, modern("7", "notify", R"("count":3)"));
   EXPECT_EQ(reading.headers.at("content-type"), "text/event-stream");
@@ -110,13 +110,38 @@ TEST(HttpServer, InvalidMessagesAre400WithoutANullId) {  // S25
   EXPECT_EQ(served.service.started, 0);
 }
 
-TEST(HttpServer, ANotificationIs202WithoutABody) {  // S26
+TEST(HttpServer, ANotificationIs202WithoutABody) {  // S26, S27
   const Served served;
   const Reading reading = answer_to(served, raw("POST", modern_headers("notifications/x"),
                                                 R"({"jsonrpc":"2.0","method":"notifications/x"})"));
   EXPECT_EQ(reading.status, 202);
   EXPECT_EQ(reading.body, "");
   served.wait_for(served.service.notified, 1);
+}
+
+TEST(HttpServer, ANotificationThatIsNotAcceptedIsAnErrorStatus) {  // S27
+  const Served served;
+  for (const char* headers : {"MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: notifications/y\r\n",
+                              "MCP-Protocol-Version: 2099-01-01\r\n", "MCP-Protocol-Version: 1999-01-01\r\n",
+                              "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: none\r\n"}) {
+    const Reading reading = answer_to(
+        served, raw("POST", host + json_type + headers, R"({"jsonrpc":"2.0","method":"notifications/x"})"));
+    EXPECT_GE(reading.status, 400) << headers;
+    EXPECT_EQ(reading.body.find("\"id\""), std::string::npos) << reading.body;
+  }
+  EXPECT_EQ(served.service.notified, 0);
+}
+
+TEST(HttpServer, NamesOfHeadersHaveNoCaseAndTheirValuesHave) {  // B21
+  const Served served;
+  const std::string body = modern_request("1", "echo");
+  const std::string loud =
+      "HOST: localhost\r\nCONTENT-TYPE: application/json\r\naccept: application/json, text/event-stream\r\n"
+      "mcp-protocol-version: 2026-07-28\r\n";
+  EXPECT_EQ(answer_to(served, raw("POST", loud + "MCP-METHOD:  echo \r\n", body)).status, 200);
+  const Reading other = answer_to(served, raw("POST", loud + "MCP-METHOD: Echo\r\n", body));
+  EXPECT_EQ(other.status, 400);
+  EXPECT_EQ(error_code(other), -32020);
 }
 
 TEST(HttpServer, NestingBeyondTheLimitIsRefused) {

@@ -95,7 +95,7 @@ int error_code(std::string_view line) {
   return error != nullptr ? static_cast<int>(error->find("code")->as_int64().value_or(0)) : 0;
 }
 
-TEST(StdioServer, AnswersAModernRequestWithItsId) {
+TEST(StdioServer, AnswersAModernRequestWithItsId) {  // B19, S1
   Parent parent;
   parent.send(modern_request("\"a\"", "echo", R"("x":"l1\nl2")"));
   EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":"a","result":{"x":"l1\nl2"}})");
@@ -145,6 +145,18 @@ TEST(StdioServer, ACancelledRequestIsSilentAndItsTaskIsDropped) {  // C11, S21
   EXPECT_EQ(parent.read(), "");
 }
 
+TEST(StdioServer, ACancellationThatComesTooLateChangesNothing) {  // B23
+  Parent parent;
+  parent.send(modern_request("1", "echo"));
+  EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  for (const char* params : {R"({"requestId":1})", R"({"requestId":"never"})", R"({"requestId":null})", "{}"})
+    parent.send(std::string(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":)") + params +
+                "}");
+  parent.send(modern_request("1", "echo"));  // the id is free again
+  EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  EXPECT_TRUE(parent.end());
+}
+
 TEST(StdioServer, NeverAnswersNotificationsOrResponses) {  // B5
   Parent parent;
   parent.send(R"({"jsonrpc":"2.0","method":"echo"})");
@@ -175,14 +187,14 @@ TEST(StdioServer, RefusesAnOverlongLineAndServesTheNext) {
   EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":2,"result":{}})");
 }
 
-TEST(StdioServer, RefusesARequestThatClaimsNothingBeforeInitialize) {
+TEST(StdioServer, RefusesARequestThatClaimsNothingBeforeInitialize) {  // S9
   Parent parent;
   parent.send(R"({"jsonrpc":"2.0","id":1,"method":"echo"})");
   EXPECT_EQ(error_code(parent.read()), protocol::invalid_params);
   EXPECT_EQ(parent.service.started, 0);
 }
 
-TEST(StdioServer, ServesBothErasOnOnePipeAndAsksOldClients) {
+TEST(StdioServer, ServesBothErasOnOnePipeAndAsksOldClients) {  // B17, S20
   Parent parent;
   parent.send(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}})");
   EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}})");
@@ -194,6 +206,47 @@ TEST(StdioServer, ServesBothErasOnOnePipeAndAsksOldClients) {
   parent.send(R"({"jsonrpc":"2.0","id":)" + json::write(*question.find("id")) +
               R"(,"result":{"action":"accept"}})");
   EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":2,"result":{"action":"accept"}})");
+}
+
+TEST(StdioServer, AnswersABatchOfTheRevisionThatHasThemAsOneArray) {
+  StdioOptions options;
+  options.batch_messages_max = 3;
+  Parent parent(options);
+  parent.send(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}})");
+  EXPECT_NE(parent.read(), "");
+  parent.send(R"([{"jsonrpc":"2.0","id":2,"method":"echo"},{"jsonrpc":"2.0","method":"notifications/x"},)"
+              R"({"jsonrpc":"2.0","id":3,"method":"later"}])");
+  EXPECT_EQ(parent.read(),
+            R"([{"jsonrpc":"2.0","id":2,"result":{}},{"jsonrpc":"2.0","id":3,"result":{"later":true}}])");
+  parent.send(R"([{"jsonrpc":"2.0","method":"notifications/x"}])");  // answered with nothing
+  parent.send(R"([{"jsonrpc":"2.0","id":4,"method":"initialize"},)" + modern_request("5", "echo") + ",7]");
+  const Json refused = parse(parent.read());
+  ASSERT_TRUE(refused.is_array());
+  EXPECT_EQ(refused.as_array()->size(), 3u);
+  for (const Json& one : *refused.as_array()) EXPECT_EQ(error_code(json::write(one)), -32600);
+  parent.send("[1,2,3,4]");
+  EXPECT_EQ(error_code(parent.read()), -32600);
+  parent.send("[]");
+  EXPECT_EQ(error_code(parent.read()), -32600);
+}
+
+TEST(StdioServer, ABatchWhoseRequestsAreCancelledSaysOnlyTheRest) {
+  Parent parent;
+  parent.send(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26"}})");
+  EXPECT_NE(parent.read(), "");
+  parent.send(R"([{"jsonrpc":"2.0","id":2,"method":"hang"},{"jsonrpc":"2.0","id":3,"method":"echo"}])");
+  parent.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}})");
+  EXPECT_EQ(parent.read(), R"([{"jsonrpc":"2.0","id":3,"result":{}}])");
+}
+
+TEST(StdioServer, RefusesBatchesOfOtherRevisions) {
+  Parent parent;
+  parent.send("[" + modern_request("1", "echo") + "]");
+  EXPECT_EQ(error_code(parent.read()), -32600);
+  parent.send(R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18"}})");
+  EXPECT_NE(parent.read(), "");
+  parent.send(R"([{"jsonrpc":"2.0","id":2,"method":"echo"}])");
+  EXPECT_EQ(error_code(parent.read()), -32600);
 }
 
 TEST(StdioServer, RefusesAnIdThatIsInUse) {
@@ -214,7 +267,7 @@ TEST(StdioServer, RefusesMoreRequestsAtOnceThanTheLimit) {
   EXPECT_EQ(error_code(parent.read()), protocol::internal_error);
 }
 
-TEST(StdioServer, EndOfInputEndsSubscriptionsWithTheirResult) {  // S61
+TEST(StdioServer, EndOfInputEndsSubscriptionsWithTheirResult) {  // S61, S62
   Parent parent;
   parent.send(modern_request("\"L\"", "subscriptions/listen"));
   EXPECT_NE(parent.read().find("acknowledged"), std::string::npos);
