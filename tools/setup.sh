@@ -5,7 +5,7 @@
 #   say SENTENCE...                  to the person, on stderr
 set -euo pipefail
 
-build_packages="ca-certificates ccache cmake g++ libboost1.81-dev libboost-json1.81-dev libcli11-dev libhiredis-dev libre2-dev
+build_packages="ca-certificates ccache cmake g++ libboost1.81-dev libcli11-dev libhiredis-dev libre2-dev
   libsqlite3-dev libssl-dev ninja-build pkg-config prometheus-cpp-dev"
 check_packages="$build_packages clang-19 clang-format-19 git libbenchmark-dev libclang-rt-19-dev libcpp-httplib-dev libgmock-dev libgtest-dev
   librapidcheck-dev nodejs npm procps python3 python3-pip python3-venv redis-server tmux wrk"

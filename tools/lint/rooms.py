@@ -217,7 +217,7 @@ def self_test(root):
         ("token/profiles/rmcp.cc", "signet/token/foreign.h"),
         ("transport/asio_executor.h", "boost/asio/io_context.hpp"),
         ("server/dispatch.cc", "signet/rounds/journal.h"),
-        ("json/text.cc", "boost/json/basic_parser_impl.hpp"),
+        ("json/pattern.cc", "re2/re2.h"),
         ("store/sqlite.cc", "sqlite3.h"),
         ("cli/call.cc", "signet/client/client.h"),
         ("base/task_test.cc", "gtest/gtest.h"),
