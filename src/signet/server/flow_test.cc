@@ -367,8 +367,9 @@ TEST(Flow, RoundsThatNobodyFinishesLeaveNothingBehind) {  // S54
   const long frames = detail::frames_alive();
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(asks(call(server, params)));
   const std::size_t before = ::mallinfo2().uordblks;
+  // A block that a round left behind would be at least 24 bytes, 48'000 in all; the allocator's own caches move by less.
   for (int i = 0; i < 2'000; ++i) ASSERT_TRUE(asks(call(server, params)));
-  EXPECT_LT(::mallinfo2().uordblks, before + 1'000);
+  EXPECT_LT(::mallinfo2().uordblks, before + 24'000);
   EXPECT_EQ(detail::frames_alive(), frames);
 }
 
