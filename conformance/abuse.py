@@ -135,6 +135,23 @@ def smuggling(server, report):
     report.check("serves after smuggling", server.serves())
 
 
+def chunk_overhead(server, report):
+    """What stands around the chunks of a body is limited, too, and a trailer says nothing."""
+    body = json.dumps(ECHO).encode()
+    head = (head_of(ECHO, server.port) + "\r\nTransfer-Encoding: chunked\r\n\r\n").encode()
+    chunk = b"%x\r\n%s\r\n0\r\n" % (len(body), body)
+    for name, data in {"an extension of 32 MiB": b"1;" + b"x" * (32 << 20),
+                       "a trailer of 32 MiB": chunk + b"X: " + b"x" * (32 << 20),
+                       "a whole trailer of 1 MiB": chunk + b"X: " + b"x" * (1 << 20) + b"\r\n\r\n",
+                       "small extensions, many": b"1;" .join([b"", *[b"x" * 1000 + b"\r\n \r\n"] * 100])}.items():
+        answer = server.raw(head + data)
+        report.check(name, answer == b"" or b" 431 " in answer.split(b"\r\n")[0], answer[:200])
+        report.check("serves after " + name, server.process.poll() is None and server.serves(), server.log_text()[-300:])
+    answer = server.raw(head + chunk + b"Host: evil.example.com\r\nMcp-Name: other\r\n\r\n")
+    report.check("a trailer is no header", b"echo:x" in answer, answer[:300])
+    report.check("chunk overhead costs little", rss(server) < RSS_MAX, rss(server))
+
+
 def foreign_pages(server, report):
     for name, headers in {"a foreign Origin": {"Origin": "https://evil.example.com"},
                           "a foreign Host": {"Host": "evil.example.com"},
@@ -243,7 +260,7 @@ def main():
     programs = sys.argv[1]
     report = Report()
     with HttpServer([programs + "/fixture_server"]) as server:
-        for attack in (foreign_pages, smuggling, id_collisions, blocking_handlers, slow_bodies, subscription_flood,
+        for attack in (foreign_pages, smuggling, chunk_overhead, id_collisions, blocking_handlers, slow_bodies, subscription_flood,
                        reader_that_does_not_read, idle_connections):
             attack(server, report)
             report.check("alive after " + attack.__name__, server.process.poll() is None, server.log_text()[-500:])

@@ -408,6 +408,17 @@ TEST_F(HttpClientTest, NamesWhatIsWrongWithAHostileAnswer) {
   expect_failure("HTTP/1.1 101 Switching Protocols\r\n\r\n", Kind::not_mcp);
 }
 
+TEST_F(HttpClientTest, ChunksCannotBeAllExtensionAndTrailer) {
+  const std::string chunks =
+      "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::size_t size : {65'500u, 70'000u, 1'000'000u}) {
+    const std::string filler(size, 'x');
+    expect_failure(chunks + "1;" + filler + "\r\n{\r\n0\r\n\r\n", Kind::not_mcp);
+    expect_failure(chunks + "1\r\n{\r\n0\r\nX: " + filler + "\r\n\r\n", Kind::not_mcp);
+  }
+  expect_failure(chunks + "1;" + std::string(100'000, 'x'), Kind::not_mcp);
+}
+
 TEST_F(HttpClientTest, FollowsRedirectsWithinTheOriginAndNoOther) {
   RawServer other([](const Seen&) { return json_answer("{}"); });
   const auto redirect = [&](const std::string& to, const std::string& status) {

@@ -210,6 +210,8 @@ Failed HttpConnection::parse(bool at_end) {
     input_.consume(used);
     if (error == http::error::need_more) {
       error = {};
+      // The head of a chunk and the trailer are parsed whole, and the parser has no limit to them.
+      if (input_.size() > head_bytes_max) error = http::error::header_limit;
       break;
     }
     if (error) break;

@@ -14,13 +14,13 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
 
 #include <signet/base/executor.h>
 #include <signet/base/one_shot.h>
 #include <signet/base/task.h>
 #include <signet/protocol/transport_failure.h>
 #include <signet/transport/http_url.h>
+#include <signet/transport/message_parser.h>
 
 namespace signet::transport {
 
@@ -97,7 +97,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void close();
 
  private:
-  using Parser = boost::beast::http::response_parser<PieceBody>;
+  using Parser = MessageParser<false, PieceBody>;
 
   template <typename Start>
   OneShot<IoResult> begin(Start start);

@@ -319,6 +319,63 @@ TEST(HttpServer, TakesBodiesInChunksAndByteByByte) {
   EXPECT_EQ(dripping.read().status, 200);
 }
 
+// A request in one chunk, whose head ends in `extension`, and a trailer behind it.
+std::string chunked(const std::string& headers, const std::string& extension, const std::string& trailer) {
+  const std::string body = modern_request("1", "echo");
+  std::string chunk;
+  append_chunk(chunk, body);
+  chunk.insert(chunk.find("\r\n"), extension);
+  return "POST /mcp HTTP/1.1\r\n" + headers + "Transfer-Encoding: chunked\r\n\r\n" + chunk + "0\r\n" +
+         trailer + "\r\n";
+}
+
+TEST(HttpServer, ATrailerIsReadAndSaysNothing) {
+  const Served served;
+  const std::string headers = modern_headers("echo");
+  for (const char* trailer : {"X-Sum: 1\r\n", "Host: evil.example\r\n", "Origin: https://evil.example\r\n",
+                              "Mcp-Method: other\r\n"}) {
+    EXPECT_EQ(answer_to(served, chunked(headers, "", trailer)).status, 200) << trailer;
+  }
+  const std::string nameless = host + json_type + "MCP-Protocol-Version: 2026-07-28\r\n";
+  const Reading reading = answer_to(served, chunked(nameless, "", "Mcp-Method: echo\r\n"));
+  EXPECT_EQ(error_code(reading), protocol::header_mismatch);
+  EXPECT_EQ(answer_to(served, chunked(headers, "", "Content-Length: 3\r\n")).status, 400);
+}
+
+TEST(HttpServer, TrailersAndChunkExtensionsHaveLimits) {
+  const Served served;
+  const std::string headers = modern_headers("echo");
+  EXPECT_EQ(answer_to(served, chunked(headers, ";a=b", "")).status, 200);
+  EXPECT_EQ(answer_to(served, chunked(headers, ";" + std::string(100'000, 'x'), "")).status, 431);
+  for (const std::size_t size : {20'000u, 65'533u, 65'534u, 1'000'000u}) {
+    EXPECT_EQ(answer_to(served, chunked(headers, "", "X: " + std::string(size, 'x') + "\r\n")).status, 431)
+        << size;
+    EXPECT_EQ(answer_to(served, chunked(headers, "", std::string(size, 'x') + ": x\r\n")).status, 431)
+        << size;
+  }
+  // Small ones, but many.
+  std::string drops = "POST /mcp HTTP/1.1\r\n" + headers + "Transfer-Encoding: chunked\r\n\r\n";
+  for (int i = 0; i < 20; ++i) drops += "1;" + std::string(1'000, 'x') + "\r\n \r\n";
+  EXPECT_EQ(answer_to(served, drops).status, 431);
+  EXPECT_EQ(answer_to(served, modern("1", "echo")).status, 200);
+}
+
+TEST(HttpServer, AHeaderLimitAboveWhatAFieldCanHoldIsNoTrap) {
+  HttpOptions options = quick();
+  options.header_bytes_max = std::size_t{1} << 20;
+  const Served served(options);
+  const auto with = [](std::size_t size) {
+    return modern("1", "echo", "", "X: " + std::string(size, 'x') + "\r\n");
+  };
+  EXPECT_EQ(answer_to(served, with(65'000)).status, 200);
+  EXPECT_EQ(answer_to(served, with(65'533)).status, 200);
+  EXPECT_EQ(answer_to(served, with(65'534)).status, 431);
+  EXPECT_EQ(answer_to(served, with(500'000)).status, 431);
+  EXPECT_EQ(answer_to(served, chunked(modern_headers("echo"), "", "X: " + std::string(500'000, 'x') + "\r\n"))
+                .status,
+            431);
+}
+
 TEST(HttpServer, ServesPipelinedRequestsInOrderOnOneConnection) {
   const Served served;
   Wire wire(served.port());

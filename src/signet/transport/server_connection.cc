@@ -9,10 +9,10 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/message.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include <signet/protocol/header_codec.h>
+#include <signet/transport/message_parser.h>
 #include <signet/transport/server_gate.h>
 #include <signet/transport/server_head.h>
 
@@ -24,7 +24,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 using TlsSocket = asio::ssl::stream<ServerSocket>;
-using Parser = http::request_parser<http::string_body>;
+using Parser = MessageParser<true, http::string_body>;
 
 // Read ahead of the request being served, at most; more is read after its answer.
 constexpr std::size_t pipeline_bytes_max = std::size_t{64} << 10;
@@ -260,6 +260,9 @@ class Connection final : public ServerConnection, public std::enable_shared_from
         header_checked_ = true;
         if (!admit_header()) return false;
       }
+      // The head of a chunk and the trailer are parsed whole: what is no limit to the parser is one to us.
+      if (error == http::error::need_more && unread().size() > context_.options.header_bytes_max)
+        error = http::error::header_limit;
       if (error == http::error::need_more) return false;
       if (error) {
         refuse(refusal_of(error));
