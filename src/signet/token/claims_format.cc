@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include <signet/base/digest.h>
 #include <signet/base/secret.h>
@@ -82,20 +83,27 @@ bool ClaimText::matches(std::string_view text) const {
   return !is_digest() && equal_in_constant_time(bytes(), as_bytes(text));
 }
 
+template <typename Value>
+void EncodedClaims::put_value(const Value& value) {
+  static_assert(std::is_trivially_copyable_v<Value>);
+  std::memcpy(buffer_.data() + size_, &value, sizeof value);
+  size_ += sizeof value;
+}
+
 template <typename Number>
 void EncodedClaims::put_number(Number number) {
-  put(std::bit_cast<std::array<std::uint8_t, sizeof(Number)>>(big_endian(number)));
+  put_value(big_endian(number));
 }
 
 EncodedClaims::EncodedClaims(const Binding& binding, const Flow& flow, Timestamp issued_at,
                              Timestamp expires_at) {
   put_number(layout_version);
-  put(flow.id);
+  put_value(flow.id);
   put_number(flow.round);
   put_number(number_of(issued_at));
   put_number(number_of(expires_at));
   put_number(number_of(flow.deadline));
-  put(binding.arguments);
+  put_value(binding.arguments);
   put_number(static_cast<std::uint8_t>(binding.principal.kind));
   put_text(binding.method);
   put_text(binding.target);
@@ -115,7 +123,7 @@ void EncodedClaims::put_text(std::string_view text) {
     put(as_bytes(text));
   } else {
     put_number(digest_follows);
-    put(sha256(as_bytes(text)));
+    put_value(sha256(as_bytes(text)));
   }
 }
 

@@ -71,6 +71,8 @@ class EncodedClaims {
 
  private:
   void put(ByteView bytes);
+  template <typename Value>
+  void put_value(const Value& value);  // its bytes, of which the compiler knows how many they are
   template <typename Number>
   void put_number(Number number);  // big-endian
   void put_text(std::string_view text);

@@ -86,7 +86,7 @@ class KeyRing {
   KeyRing& operator=(const KeyRing&) = delete;
 
   const RingKey& sealing() const { return *sealing_; }
-  // The key of that id, or null. Takes the same time for any number of keys.
+  // The key of that id, or null. Takes no longer for more keys.
   const RingKey* find(std::string_view id) const;
   // In the order in which they were given.
   const std::vector<RingKey>& keys() const { return keys_; }
