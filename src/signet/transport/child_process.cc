@@ -319,6 +319,10 @@ void ChildProcess::Impl::take_line(std::string_view text) {
   if (auto* notification = std::get_if<Notification>(&message))
     return take_notification(std::move(*notification));
   if (auto* request = std::get_if<Request>(&message)) {
+    // Only clients say these.
+    const bool opening = request->method == "server/discover" || request->method == "initialize";
+    if (opening && pending.contains(protocol::id_key(request->id)))
+      return fail_all(Kind::not_mcp, "the program repeats what it is sent");
     const bool open = session != nullptr && !session_alive.expired() && session->outlet != nullptr;
     if (open && answers.size() < server_requests_max) {
       return answers.start(answer(*session->outlet, std::move(*request)));

@@ -47,9 +47,9 @@ class ChildProcessTest : public ::testing::Test {
     return around;
   }
 
-  Reply call(const std::string& script) {
+  Reply call(const std::string& script, std::string method = "tools/call") {
     start(script);
-    return wait_for(Request(1, "tools/call", Json::object()));
+    return wait_for(Request(1, std::move(method), Json::object()));
   }
 
   Reply wait_for(Request request) {
@@ -109,6 +109,12 @@ TEST_F(ChildProcessTest, TakesTheLastWordsOfAProcessThatHasGone) {
 TEST_F(ChildProcessTest, AProgramThatIsNotThereIsAnErrorAtOnce) {
   EXPECT_FALSE(ChildProcess::start(loop, {"/nonexistent/program"}).ok());
   EXPECT_FALSE(ChildProcess::start(loop, {}).ok());
+}
+
+TEST_F(ChildProcessTest, AProgramThatOnlyRepeatsIsNoServer) {
+  const Reply reply = call("cat", "server/discover");
+  ASSERT_FALSE(reply.ok());
+  EXPECT_EQ(protocol::transport_failure(reply.error())->kind, TransportFailure::Kind::not_mcp);
 }
 
 TEST_F(ChildProcessTest, GivesUpALineThatIsTooLong) {
