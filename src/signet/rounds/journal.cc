@@ -73,7 +73,7 @@ std::optional<Entry> read_entry(Reader& reader) {
   const std::optional<ByteView> kind_octet = reader.take(1);
   if (!kind_octet) return std::nullopt;
   const auto kind = static_cast<Entry::Kind>(kind_octet->front());
-  if (kind < Entry::Kind::answered || kind > Entry::Kind::state) return std::nullopt;
+  if (kind < Entry::Kind::answered || kind > Entry::Kind::offered) return std::nullopt;
 
   const std::optional<std::string_view> key = reader.text(2);
   if (!key || key->size() > key_bytes_max) return std::nullopt;

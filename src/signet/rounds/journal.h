@@ -24,6 +24,7 @@ struct Entry {
     step = 3,      // `value` is what a step computed
     state =
         4,  // `value` is the handler's own state (explicit style); the key is empty, and there is one at most
+    offered = 5,  // as answered, but `value` is still to be checked: the handler ended at an earlier question
   };
   Entry(Kind entry_kind, std::string entry_key, Digest question_digest, Json entry_value)
       : kind(entry_kind),
@@ -35,7 +36,7 @@ struct Entry {
   Digest question;
   Json value;
 
-  bool is_question() const { return kind == Kind::answered || kind == Kind::open; }
+  bool is_question() const { return kind == Kind::answered || kind == Kind::open || kind == Kind::offered; }
 };
 
 inline constexpr std::size_t key_bytes_max = 256;

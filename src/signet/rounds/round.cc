@@ -12,9 +12,10 @@ bool usable(std::string_view key) { return !key.empty() && key.size() <= key_byt
 }  // namespace
 
 // The response that may count for this question: the question was open with the same digest, or nothing was asked
-// yet and such answers are taken.
+// yet and such answers are taken, or it waits here since an earlier run.
 const Json* Round::offered(const Entry* entry, const Digest& digest, std::string_view key) const {
-  if (entry == nullptr) return unasked_ == Unasked::taken ? responses_.find(key) : nullptr;
+  if (entry == nullptr) return unasked_ != Unasked::ignored ? responses_.find(key) : nullptr;
+  if (entry->kind == Entry::Kind::offered && entry->question == digest) return &entry->value;
   if (entry->kind != Entry::Kind::open || entry->question != digest) return nullptr;
   return responses_.find(key);
 }
@@ -42,8 +43,8 @@ Round::Asked Round::ask(std::string_view key, const Json& question, const Check&
         if (journal_.entries().size() == entries_max) return {Outcome::too_many, nullptr};
         entry = &journal_.add(Entry(Entry::Kind::answered, std::string(key), digest, Json()));
       }
+      if (answer != &entry->value) entry->value = *answer;
       entry->kind = Entry::Kind::answered;
-      entry->value = *answer;
       return {Outcome::answered, &entry->value};
     }
     reason = std::move(*objection);
@@ -118,6 +119,10 @@ Json::Object Round::responses() const {
   for (const Entry& entry : journal_.entries()) {
     if (entry.kind == Entry::Kind::answered) all.set(entry.key, entry.value);
   }
+  if (unasked_ != Unasked::elsewhere) return all;
+  for (const auto& [key, answer] : responses_) {
+    if (journal_.find_question(key) == nullptr) all.set(key, answer);
+  }
   return all;
 }
 
@@ -152,7 +157,21 @@ void Round::set_state(Json state) {
   journal_.add(Entry(Entry::Kind::state, std::string(), Digest(), std::move(state)));
 }
 
+// An answer to a question that was open and that this run did not come to. Unlike what is asked explicitly, such a
+// question can be checked by the handler alone.
+void Round::keep_offered() {
+  for (const auto& [key, answer] : responses_) {
+    Entry* entry = journal_.find_question(key);
+    if (entry == nullptr || entry->kind != Entry::Kind::open || !entry->value.is_null()) continue;
+    const auto is_this = [&name = key](const auto& asked) { return asked.first == name; };
+    if (std::any_of(asked_.begin(), asked_.end(), is_this)) continue;
+    entry->kind = Entry::Kind::offered;
+    entry->value = answer;
+  }
+}
+
 Journal Round::finish() && {
+  keep_offered();
   std::vector<std::string> keep;
   keep.reserve(pending_.size());
   for (const Pending& pending : pending_) keep.push_back(pending.key);

@@ -24,6 +24,7 @@ using Check = std::function<std::optional<std::string>(const Json& answer)>;
 enum class Unasked : std::uint8_t {
   ignored,
   taken,  // for a flow without a state, where the tool says so
+  elsewhere,  // another system asked, and its state does not say what: as taken, and responses() has them unchecked
 };
 
 // A question that goes to the client.
@@ -39,7 +40,8 @@ struct Pending {
 // - an answer counts only for the question it was given to: same key, same digest;
 // - an answer to what was not asked in the round before is ignored, one to what is answered already too;
 // - a question whose digest has changed is asked again, and its old answer is forgotten;
-// - a missing answer and one that fails its check are asked for again.
+// - a missing answer and one that fails its check are asked for again;
+// - an answer to a question that this run does not come to (an earlier one is asked again) waits for a run that does.
 class Round {
  public:
   Round(Journal journal, Json::Object responses, Unasked unasked = Unasked::ignored)
@@ -87,6 +89,7 @@ class Round {
   Outcome add_pending(Entry* entry, std::string_view key, const Json& question, const Digest& digest,
                       bool keep_question);
   Pending* find_pending(std::string_view key);
+  void keep_offered();
 
   Journal journal_;
   Json::Object responses_;

@@ -113,6 +113,29 @@ const std::vector<Row>& table() {
        {{{{"a", "A?"}, {"b", "B?"}}}, {{{"a", "A?"}}, "{}"}, {{{"a", "A?"}, {"b", "B?"}}, R"({"b":"2"})"}},
        {"a", "b"},
        {}},
+      {"an answer waits while a question before its own is asked again",
+       {{{{"a", "A?"}}},
+        {{{"a", "A?"}, {"b", "B?"}}, R"({"a":"1"})"},
+        {{{"a", "Other?"}}, R"({"b":"2"})"},
+        {{{"a", "Other?"}, {"b", "B?"}}, R"({"a":"3","b":"4"})"}},
+       {},
+       {"a=3", "b=2"}},
+      {"and is checked when its question is come to",
+       {{{{"a", "A?"}, {"b", "B?"}}},
+        {{{"a", "Other?"}}, R"({"b":5})"},
+        {{{"a", "Other?"}, {"b", "B?"}}, R"({"a":"3"})"}},
+       {"b"},
+       {"a=3"}},
+      {"which must read as it did when it was asked",
+       {{{{"a", "A?"}, {"b", "B?"}}},
+        {{{"a", "Other?"}}, R"({"b":"2"})"},
+        {{{"a", "Other?"}, {"b", "B, really?"}}, R"({"a":"3"})"}},
+       {"b"},
+       {"a=3"}},
+      {"an answer nobody asked for does not wait",
+       {{{{"a", "A?"}}}, {{{"a", "A?"}}, R"({"b":"2"})"}, {{{"a", "A?"}, {"b", "B?"}}, R"({"a":"1"})"}},
+       {"b"},
+       {"a=1"}},
   };
   return rows;
 }
@@ -184,6 +207,16 @@ TEST(Round, SettlesWhatIsAnsweredInTheSameRun) {
   round.settle("a", "yes");
   EXPECT_TRUE(round.pending().empty());
   EXPECT_EQ(*round.ask("a", question("A?"), must_be_text).answer, Json("yes"));
+}
+
+TEST(ExplicitRound, SeesAnswersAsTheyAreOnlyWhereAnotherSystemAsked) {
+  Json::Object answers;
+  answers.set("a", "1");
+  const Round elsewhere(Journal(), answers, Unasked::elsewhere);
+  EXPECT_EQ(Json(elsewhere.responses()), *json::parse(R"({"a":"1"})"));
+  for (const Unasked unasked : {Unasked::ignored, Unasked::taken}) {
+    EXPECT_TRUE(Round(Journal(), answers, unasked).responses().empty());
+  }
 }
 
 TEST(ExplicitRound, KeepsAnswersAndStateAndAsksOnlyWhatItIsTold) {

@@ -64,7 +64,8 @@ class CallBase {
 
   // The explicit style (server/input_required.h): the answers to the questions of all earlier rounds, each
   // checked against its question, {"key": {"action": ..., "content": ...}}; and the state that was returned with them,
-  // or null in the first round.
+  // or null in the first round. With a state of another system (ServerOptions::migration) the answers are those of this
+  // request alone, and unchecked: only that system knows what it asked. Its state is JSON if it reads as such, else a text.
   const Json::Object& input_responses() const;
   const Json& state() const;
 

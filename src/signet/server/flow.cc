@@ -123,6 +123,19 @@ rounds::Journal foreign_journal(const Bytes& state) {
   return journal;
 }
 
+// The other way round: the handler's own state, as text. Nothing where there is more to keep, which that system could
+// not read.
+std::optional<Bytes> foreign_form(const rounds::Journal& journal) {
+  std::string text;
+  for (const rounds::Entry& entry : journal.entries()) {
+    const bool is_state = entry.kind == rounds::Entry::Kind::state;
+    const bool asked_explicitly = entry.kind == rounds::Entry::Kind::open && !entry.value.is_null();
+    if (!is_state && !asked_explicitly) return std::nullopt;
+    if (is_state) text = entry.value.is_string() ? *entry.value.as_string() : json::write(entry.value);
+  }
+  return Bytes(text.begin(), text.end());
+}
+
 class Waits {
  public:
   explicit Waits(Executor& executor) : executor_(executor) {}
@@ -266,7 +279,7 @@ Task<std::optional<Fault>> Flows::open(FlowRequest& request, Exchange& exchange,
   start.issued_at = found.issued_at;
   if (!found.format.empty()) {
     start.journal = foreign_journal(found.state);
-    start.unasked = rounds::Unasked::taken;  // what the other system asked is not known here
+    start.unasked = rounds::Unasked::elsewhere;
   } else {
     Result<rounds::Journal, rounds::Malformed> journal = rounds::Journal::decode(found.state);
     if (!journal.ok()) co_return refused(request, start, token::Refusal::malformed);
@@ -536,6 +549,14 @@ Task<Reply> Flows::seal(FlowRequest& request, Exchange& exchange, Start& start, 
   const std::size_t bytes_max =
       sealer_.immediate() ? sealed - std::min(sealed, claims_bytes) : journal_bytes_max;
   Result<Bytes, rounds::Oversize> state = journal.encode(bytes_max);
+  if (sealer_.seals_foreign()) {
+    std::optional<Bytes> foreign = foreign_form(journal);
+    if (!foreign) {
+      co_return failure(internal(request, "state_not_sealed",
+                                 "another system's format holds what InputRequired carries, and no journal"));
+    }
+    state = std::move(*foreign);
+  }
   if (!state.ok()) {
     co_return failure(internal(request, "state_too_large",
                                "with the key '" + state.error().key + "' the state has " +

@@ -66,6 +66,8 @@ class Sealer {
   const Policy& policy() const { return policy_; }
   // Whether `Binding::params_json` is read: callers leave it empty otherwise.
   bool reads_params() const { return migration_.format != nullptr; }
+  // Whether new states are made in the other system's format, whose handlers must be able to read them.
+  bool seals_foreign() const { return migration_.seal; }
 
   // A new flow: random id, round 1, deadline from the policy (or sooner, from `flow_lifetime`).
   Flow begin_flow(std::optional<std::chrono::milliseconds> flow_lifetime = std::nullopt);
