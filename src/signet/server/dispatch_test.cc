@@ -25,6 +25,10 @@ struct Weather {
   std::string city;
   int degrees;
 };
+struct Place {
+  std::string city;
+  std::string street;
+};
 struct NoInput {};
 
 Task<ToolResult> coroutine_echo(Call& /*call*/, EchoArgs args) { co_return text("echo:" + args.text); }
@@ -315,6 +319,41 @@ TEST_F(DispatchTest, RejectsMistakesOfRegistration) {  // S8, S37, S64, S68
   EXPECT_THROW(server_.prompt("n", "A number.", [](Weather) { return PromptResult(); }),
                std::invalid_argument);
   EXPECT_THROW(server_.prompt_completion("nope", "x", nullptr), std::invalid_argument);
+}
+
+// What registering says about the template; empty where it takes it.
+template <typename F>
+std::string objection_to(Server& server, const std::string& uri_template, F handler) {
+  try {
+    server.resource_template(uri_template, "x", handler);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(DispatchTest, TakesTemplatesWhoseVariablesAreTheMembersOfTheInput) {
+  const auto place = [](Place asked) { return ResourceContents::text(asked.city + "/" + asked.street); };
+  EXPECT_EQ(objection_to(server_, "place://{city}/{+street}", place), "");
+  const Reply read = ask(server_, "resources/read", modern(Json::object({{"uri", "place://rome/a/b"}})));
+  EXPECT_EQ(at(read, {"contents", "0", "text"}), Json("rome/a/b"));
+
+  const std::string missing = objection_to(server_, "place://{city}", place);
+  EXPECT_NE(missing.find("'place://{city}'"), std::string::npos) << missing;
+  EXPECT_NE(missing.find("'street'"), std::string::npos) << missing;
+  const std::string unread = objection_to(server_, "place://{city}/{street}/{door}", place);
+  EXPECT_NE(unread.find("'door'"), std::string::npos) << unread;
+  const std::string misspelt = objection_to(server_, "place://{City}/{street}", place);
+  EXPECT_NE(misspelt.find("'city'"), std::string::npos) << misspelt;
+  const std::string number =
+      objection_to(server_, "weather://{city}/{degrees}", [](Weather) { return ResourceContents::text(""); });
+  EXPECT_NE(number.find("'degrees'"), std::string::npos) << number;
+  const std::string empty =
+      objection_to(server_, "none://{city}", [](NoInput) { return ResourceContents::text(""); });
+  EXPECT_NE(empty.find("'city'"), std::string::npos) << empty;
+
+  EXPECT_EQ(objection_to(server_, "json://{city}", [](Json) { return ResourceContents::text(""); }), "");
+  EXPECT_EQ(objection_to(server_, "nothing://{city}", [] { return ResourceContents::text(""); }), "");
 }
 
 TEST_F(DispatchTest, ForgetsWhatIsTakenAway) {

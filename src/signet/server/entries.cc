@@ -12,6 +12,7 @@ namespace signet::detail {
 namespace {
 
 constexpr std::size_t name_bytes_max = 128;
+constexpr std::string_view template_kind = "resource template";
 
 [[noreturn]] void reject(std::string_view kind, const std::string& name, const std::string& reason) {
   throw std::invalid_argument(std::string(kind) + " '" + name + "': " + reason);
@@ -90,6 +91,51 @@ JsonArray prompt_arguments(const std::string& name, const Json& schema) {
   return arguments;
 }
 
+// Members of the handler's input and variables of the template are the same, or a read could never be served.
+void require_variables(const std::string& uri, const UriTemplate& variables, const Json& schema) {
+  if (schema.is_null()) return;
+  const Json* declared = schema.find("properties");
+  const Json properties = declared != nullptr ? *declared : Json::object();
+  for (const JsonMember& member : *properties.as_object()) {
+    const std::string* type = member.second.find_string("type");
+    if (type == nullptr || *type != "string") {
+      reject(template_kind, uri, "variables are strings, and '" + member.first + "' is none");
+    }
+    if (!variables.has_variable(member.first)) {
+      reject(template_kind, uri, "the handler takes '" + member.first + "', which is no variable of it");
+    }
+  }
+  for (const std::string_view variable : variables.variables()) {
+    if (properties.find(variable) == nullptr) {
+      reject(template_kind, uri, "the handler does not take the variable '" + std::string(variable) + "'");
+    }
+  }
+}
+
+std::shared_ptr<ResourceEntry> resource_entry(std::string_view kind, std::string uri, std::string name,
+                                              Handler handler, const ResourceOptions::Settings& options,
+                                              const ServerOptions::Settings& server) {
+  if (!is_absolute_uri(uri)) reject(kind, uri, "an absolute URI is needed: a scheme, a colon, visible ASCII");
+  auto entry = std::make_shared<ResourceEntry>();
+  entry->policy = policy_of(options, server, kind, uri);
+  entry->handler = std::move(handler);
+  entry->mime_type = options.mime_type;
+  entry->ttl = options.ttl;
+  entry->scope = options.scope;
+  Json& listed = entry->listed;
+  listed.set(kind == template_kind ? "uriTemplate" : "uri", uri);
+  listed.set("name", std::move(name));
+  set_text(listed, "title", options.title);
+  set_text(listed, "description", options.description);
+  set_text(listed, "mimeType", options.mime_type);
+  if (options.size && kind != template_kind) listed.set("size", *options.size);
+  set_some(listed, "annotations", options.annotations);
+  set_icons(listed, options.icons);
+  set_some(listed, "_meta", options.meta);
+  entry->key = std::move(uri);
+  return entry;
+}
+
 }  // namespace
 
 std::string cursor_after(std::string_view kind, std::string_view key) {
@@ -160,33 +206,22 @@ std::shared_ptr<const PromptEntry> make_prompt(std::string name, std::string des
   return entry;
 }
 
-std::shared_ptr<const ResourceEntry> make_resource(std::string uri, std::string name, bool is_template,
-                                                   Handler handler, const ResourceOptions::Settings& options,
+std::shared_ptr<const ResourceEntry> make_resource(std::string uri, std::string name, Handler handler,
+                                                   const ResourceOptions::Settings& options,
                                                    const ServerOptions::Settings& server) {
-  const std::string_view kind = is_template ? "resource template" : "resource";
-  if (!is_absolute_uri(uri)) reject(kind, uri, "an absolute URI is needed: a scheme, a colon, visible ASCII");
-  auto entry = std::make_shared<ResourceEntry>();
-  if (is_template) {
-    Result<UriTemplate> parsed = UriTemplate::parse(uri);
-    if (!parsed.ok()) reject(kind, uri, parsed.error().message);
-    entry->uri_template = std::move(*parsed);
-  }
-  entry->policy = policy_of(options, server, kind, uri);
-  entry->handler = std::move(handler);
-  entry->mime_type = options.mime_type;
-  entry->ttl = options.ttl;
-  entry->scope = options.scope;
-  Json& listed = entry->listed;
-  listed.set(is_template ? "uriTemplate" : "uri", uri);
-  listed.set("name", std::move(name));
-  set_text(listed, "title", options.title);
-  set_text(listed, "description", options.description);
-  set_text(listed, "mimeType", options.mime_type);
-  if (options.size && !is_template) listed.set("size", *options.size);
-  set_some(listed, "annotations", options.annotations);
-  set_icons(listed, options.icons);
-  set_some(listed, "_meta", options.meta);
-  entry->key = std::move(uri);
+  return resource_entry("resource", std::move(uri), std::move(name), std::move(handler), options, server);
+}
+
+std::shared_ptr<const ResourceEntry> make_resource_template(std::string uri, std::string name,
+                                                            const Json& input_schema, Handler handler,
+                                                            const ResourceOptions::Settings& options,
+                                                            const ServerOptions::Settings& server) {
+  Result<UriTemplate> parsed = UriTemplate::parse(uri);
+  if (!parsed.ok()) reject(template_kind, uri, parsed.error().message);
+  require_variables(uri, *parsed, input_schema);
+  const auto entry =
+      resource_entry(template_kind, std::move(uri), std::move(name), std::move(handler), options, server);
+  entry->uri_template = std::move(*parsed);
   return entry;
 }
 

@@ -59,8 +59,13 @@ std::shared_ptr<const PromptEntry> make_prompt(std::string name, std::string des
                                                const Json& input_schema, Handler handler,
                                                const PromptOptions::Settings& options,
                                                const ServerOptions::Settings& server);
-std::shared_ptr<const ResourceEntry> make_resource(std::string uri, std::string name, bool is_template,
-                                                   Handler handler, const ResourceOptions::Settings& options,
+std::shared_ptr<const ResourceEntry> make_resource(std::string uri, std::string name, Handler handler,
+                                                   const ResourceOptions::Settings& options,
                                                    const ServerOptions::Settings& server);
+// The schema, where there is one, is that of the handler's input: its members are the variables of the template.
+std::shared_ptr<const ResourceEntry> make_resource_template(std::string uri, std::string name,
+                                                            const Json& input_schema, Handler handler,
+                                                            const ResourceOptions::Settings& options,
+                                                            const ServerOptions::Settings& server);
 
 }  // namespace signet::detail

@@ -46,17 +46,17 @@ Server& Server::add_prompt(std::string name, std::string description, Json input
 Server& Server::add_resource(std::string uri, std::string name, detail::Handler handler,
                              ResourceOptions options) {
   add(impl_->resources,
-      detail::make_resource(std::move(uri), std::move(name), false, std::move(handler), options.settings(),
+      detail::make_resource(std::move(uri), std::move(name), std::move(handler), options.settings(),
                             impl_->settings),
       "resource");
   return *this;
 }
 
-Server& Server::add_resource_template(std::string uri_template, std::string name, detail::Handler handler,
-                                      ResourceOptions options) {
+Server& Server::add_resource_template(std::string uri_template, std::string name, Json input_schema,
+                                      detail::Handler handler, ResourceOptions options) {
   add(impl_->templates,
-      detail::make_resource(std::move(uri_template), std::move(name), true, std::move(handler),
-                            options.settings(), impl_->settings),
+      detail::make_resource_template(std::move(uri_template), std::move(name), input_schema,
+                                     std::move(handler), options.settings(), impl_->settings),
       "resource template");
   return *this;
 }

@@ -83,14 +83,15 @@ class Server final : public Service {
   }
 
   // All resources whose URI fits the template (RFC 6570, level 1: `{id}` is anything but a slash, percent-decoded;
-  // `{+path}` takes slashes too). Input: a reflected type with string members named as the variables, or Json, an
-  // object of strings. Registered resources go first, then templates in their order.
+  // `{+path}` takes slashes too). Input: a reflected type whose members are strings, one for each variable and named
+  // like it; or Json, an object of strings. Registered resources go first, then templates in their order.
   template <typename F>
   Server& resource_template(std::string uri_template, std::string name, F handler,
                             ResourceOptions options = ResourceOptions()) {
-    return add_resource_template(std::move(uri_template), std::move(name),
-                                 detail::make_handler<detail::ResourceAnswer>(std::move(handler)),
-                                 std::move(options));
+    using Traits = detail::HandlerTraits<F>;
+    return add_resource_template(
+        std::move(uri_template), std::move(name), detail::input_schema<typename Traits::Input>(),
+        detail::make_handler<detail::ResourceAnswer>(std::move(handler)), std::move(options));
   }
 
   // Suggestions for an argument of a prompt, or a variable of a resource template. Must not block.
@@ -120,8 +121,8 @@ class Server final : public Service {
   Server& add_prompt(std::string name, std::string description, Json input_schema, detail::Handler handler,
                      PromptOptions options);
   Server& add_resource(std::string uri, std::string name, detail::Handler handler, ResourceOptions options);
-  Server& add_resource_template(std::string uri_template, std::string name, detail::Handler handler,
-                                ResourceOptions options);
+  Server& add_resource_template(std::string uri_template, std::string name, Json input_schema,
+                                detail::Handler handler, ResourceOptions options);
 
   std::unique_ptr<Impl> impl_;
 };

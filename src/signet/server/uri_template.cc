@@ -76,6 +76,14 @@ bool UriTemplate::has_variable(std::string_view name) const {
                      [name](const Piece& piece) { return piece.variable && piece.text == name; });
 }
 
+std::vector<std::string_view> UriTemplate::variables() const {
+  std::vector<std::string_view> names;
+  for (const Piece& piece : pieces_) {
+    if (piece.variable) names.push_back(piece.text);
+  }
+  return names;
+}
+
 // Depth is bounded by the pieces, and no (piece, position) is tried twice.
 class UriTemplate::Matching {
  public:

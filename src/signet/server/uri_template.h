@@ -21,6 +21,8 @@ class UriTemplate {
   std::optional<Json> match(std::string_view uri) const;
 
   bool has_variable(std::string_view name) const;
+  // In the order of the template. The names live as long as this.
+  std::vector<std::string_view> variables() const;
 
  private:
   struct Piece {
