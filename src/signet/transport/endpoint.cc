@@ -256,7 +256,7 @@ void Endpoint::post_request(const std::shared_ptr<Arrival>& arrival, Request req
     if (!make_room()) return refuse(*arrival, 503, "Too many sessions");
     setup.session = make_session(arrival->principal);
   } else if (*era == protocol::Era::handshake) {
-    setup.session = find_session(*arrival);
+    setup.session = find_session(*arrival, request.id);
     if (setup.session == nullptr) return;
     if (setup.session->calls >= options_.session_calls_max)
       return refuse(*arrival, request.id, Fault(protocol::internal_error, "Too many requests at once"), 503);
@@ -366,17 +366,19 @@ std::shared_ptr<EndpointSession> Endpoint::make_session(const Principal& princip
   return session;
 }
 
-std::shared_ptr<EndpointSession> Endpoint::find_session(const Arrival& arrival) {
-  const std::optional<std::string_view> id = arrival.request->header(session_header);
-  if (!id) {
-    refuse(arrival, std::nullopt, envelope_fault(protocol::invalid_request, "Mcp-Session-Id is missing"),
-           400);
+std::shared_ptr<EndpointSession> Endpoint::find_session(const Arrival& arrival,
+                                                        const std::optional<Json>& id) {
+  const std::optional<std::string_view> name = arrival.request->header(session_header);
+  if (!name) {
+    std::string sentence = "Mcp-Session-Id is missing";
+    if (id) sentence += ": initialize first, or send the _meta fields of 2026-07-28";
+    refuse(arrival, id, envelope_fault(protocol::invalid_request, std::move(sentence)), 400);
     return nullptr;
   }
-  const auto found = sessions_.find(*id);
+  const auto found = sessions_.find(*name);
   // Somebody else's session does not exist, as far as this caller can tell.
   if (found == sessions_.end() || found->second->principal() != arrival.principal) {
-    refuse(arrival, std::nullopt, envelope_fault(protocol::invalid_request, "Session not found"), 404);
+    refuse(arrival, id, envelope_fault(protocol::invalid_request, "Session not found"), 404);
     return nullptr;
   }
   found->second->used_at = now_;

@@ -61,8 +61,9 @@ class Endpoint final : public RequestHandler {
   std::string metadata_url(const ServerRequest& request) const;
 
   std::shared_ptr<EndpointSession> make_session(const Principal& principal);
-  // The session the request names, or null when it has been refused.
-  std::shared_ptr<EndpointSession> find_session(const Arrival& arrival);
+  // The session the request names, or null when it has been refused; with the id where a JSON-RPC request is.
+  std::shared_ptr<EndpointSession> find_session(const Arrival& arrival,
+                                                const std::optional<Json>& id = std::nullopt);
   bool make_room();
   void end_session(const std::shared_ptr<EndpointSession>& session);
 

@@ -110,6 +110,22 @@ TEST(HttpServer, InvalidMessagesAre400WithoutANullId) {  // S25
   EXPECT_EQ(served.service.started, 0);
 }
 
+TEST(HttpServer, ARequestOfNeitherEraIsToldHowToBecomeOneAndWhichItWas) {
+  const Served served;
+  const std::string body = R"({"jsonrpc":"2.0","id":"first-7","method":"echo"})";
+  const Reading lost = answer_to(served, raw("POST", host + json_type, body));
+  EXPECT_EQ(lost.status, 400);
+  EXPECT_EQ(error_code(lost), -32600);
+  for (const char* part : {"\"id\":\"first-7\"", "Mcp-Session-Id", "initialize", "_meta", "2026-07-28"}) {
+    EXPECT_NE(lost.body.find(part), std::string::npos) << part << " in " << lost.body;
+  }
+  const Reading stranger =
+      answer_to(served, raw("POST", host + json_type + "Mcp-Session-Id: none\r\n", body));
+  EXPECT_EQ(stranger.status, 404);
+  EXPECT_NE(stranger.body.find("\"id\":\"first-7\""), std::string::npos) << stranger.body;
+  EXPECT_EQ(served.service.started, 0);
+}
+
 TEST(HttpServer, ANotificationIs202WithoutABody) {  // S26, S27
   const Served served;
   const Reading reading = answer_to(served, raw("POST", modern_headers("notifications/x"),
