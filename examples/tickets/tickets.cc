@@ -1,11 +1,12 @@
 // Resolves tickets. How, the person says; and which ticket is the original, only where it matters.
-//   tickets [--http --port N] [--ring FILE]      with the same ring, any process finishes what another one asked
+// With the same ring, any process finishes what another one asked.
 #include <signet/keys/ring_file.h>
 #include <signet/signet.h>
 #include <signet/transport/http_server.h>
 #include <signet/transport/stdio_server.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <iostream>
 
 struct Ticket {
@@ -33,23 +34,26 @@ signet::Task<signet::ToolResult> resolve(signet::Call& call, Ticket input) {
 }
 
 int main(int argc, char** argv) {
+  const char* const usage = "usage: tickets [--http] [--port N] [--ring FILE]\n";
   signet::ServerOptions options;
   signet::HttpOptions http;
   bool over_http = false;
   options.log(http.log = signet::log_to_stderr());
   for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--http") over_http = true;
-    if (argument == "--port" && i + 1 < argc) http.port = static_cast<std::uint16_t>(std::stoi(argv[++i]));
-    if (argument == "--ring" && i + 1 < argc) {
-      auto ring = signet::keys::FileRing::open(argv[++i], http.log);
-      if (!ring.ok()) return std::cerr << ring.error().message << "\n", 1;
-      options.ring(*ring);
-    }
+    const std::string word = argv[i];
+    if (word == "--help") return std::cout << usage, 0;
+    if (word == "--http") over_http = true;
+    if (word == "--http") continue;
+    const std::string value = ++i < argc ? argv[i] : "";
+    if (word == "--port") std::from_chars(value.data(), value.data() + value.size(), http.port);
+    if (word == "--port" && value == std::to_string(http.port)) continue;
+    if (word != "--ring" || value.empty()) return std::cerr << usage, 2;
+    auto ring = signet::keys::FileRing::open(value, http.log);
+    if (!ring.ok()) return std::cerr << ring.error().message << "\n", 1;
+    options.ring(*ring);
   }
   signet::Server server(signet::ServerInfo("tickets", "1.0"), options);
   server.tool("resolve_ticket", "Resolves a ticket.", resolve);
   const auto served = over_http ? signet::serve_http(server, http) : signet::serve_stdio(server);
   if (!served.ok()) return std::cerr << served.error().message << "\n", 1;
-  return 0;
 }
