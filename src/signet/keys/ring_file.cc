@@ -240,8 +240,11 @@ bool FileRing::reload() {
   fault_.clear();
   const std::string keys = std::to_string((*ring)->keys().size());
   const std::string sealing = (*ring)->sealing().id();
+  const std::string fingerprint = (*ring)->sealing().fingerprint();
   ring_.replace(std::move(*ring));
-  if (log_) log_(LogLevel::info, "key_ring_reloaded", {{"keys", keys}, {"sealing", sealing}});
+  if (log_)
+    log_(LogLevel::info, "key_ring_reloaded",
+         {{"keys", keys}, {"sealing", sealing}, {"fingerprint", fingerprint}});
   return true;
 }
 

@@ -21,6 +21,14 @@ namespace {
 constexpr std::size_t uri_bytes_max = 8192;
 constexpr std::size_t completions_max = 100;  // schema, CompleteResult
 
+// So that whoever reads two logs sees whether two instances hold the same keys.
+void log_ring(const LogSink& log, const token::KeyRing& ring) {
+  const std::string keys = std::to_string(ring.keys().size());
+  const std::string fingerprint = ring.sealing().fingerprint();
+  log(LogLevel::info, "key_ring",
+      {{"keys", keys}, {"sealing", ring.sealing().id()}, {"fingerprint", fingerprint}});
+}
+
 std::shared_ptr<token::Codec> codec_of(const ServerOptions::Settings& settings) {
   if (settings.codec != nullptr) return settings.codec;
   std::shared_ptr<token::RingSource> ring = settings.ring;
@@ -31,6 +39,9 @@ std::shared_ptr<token::Codec> codec_of(const ServerOptions::Settings& settings) 
           LogLevel::info, "ephemeral_key",
           {{"hint", "request states open on this process only, until it ends; give the server a key ring"}});
     }
+  } else if (const std::shared_ptr<const token::KeyRing> in_force = ring->current();
+             in_force && settings.log) {
+    log_ring(settings.log, *in_force);
   }
   return std::make_shared<token::NativeCodec>(std::move(ring), *settings.clock, *settings.entropy);
 }

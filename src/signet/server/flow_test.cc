@@ -209,6 +209,16 @@ bool is_state_refusal(const Reply& reply) {
 
 constexpr std::string_view ada = R"({"user_name":{"action":"accept","content":{"name":"Ada"}}})";
 
+TEST(Flow, ServersSayInTheirLogsWhetherTheyHoldTheSameKeys) {
+  const auto ring = new_ring();
+  const token::RingKey& key = ring->current()->sealing();
+  const std::string line = "key_ring keys=1 sealing=" + key.id() + " fingerprint=" + key.fingerprint() + "\n";
+  EXPECT_EQ(Instance(ring).logged.lines, line);
+  EXPECT_EQ(Instance(ring).logged.lines, line);
+  EXPECT_NE(Instance(new_ring()).logged.lines, line);
+  EXPECT_TRUE(Instance(nullptr).logged.lines.starts_with("ephemeral_key "));
+}
+
 TEST(Flow, IsFinishedByAnotherInstanceWithTheSameRing) {  // S7, S45, S52, S84
   const auto ring = new_ring();
   Instance a(ring);
