@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include <signet/cli/form_field.h>
@@ -23,6 +24,7 @@ bool has_action(const Json& prepared) {
   return action != nullptr && (*action == "accept" || *action == "decline" || *action == "cancel");
 }
 
+// The error is what does not fit, without the question.
 Result<Answer> answer_of(const Question& question, const Json& prepared) {
   const std::string* action = has_action(prepared) ? prepared.find_string("action") : nullptr;
   if (action != nullptr && *action == "decline") return Answer::decline();
@@ -33,8 +35,7 @@ Result<Answer> answer_of(const Question& question, const Json& prepared) {
   Json content = action == nullptr ? prepared : (inner != nullptr ? *inner : Json::object());
   const Json whole = with_defaults(question, Answer::accept(content));
   const std::optional<std::string> problem = content_problem(question.schema(), *whole.find("content"));
-  if (problem)
-    return failure("the prepared answer to " + one_line(question.key) + " does not fit: " + *problem);
+  if (problem) return failure(*problem);
   return Answer::accept(std::move(content));
 }
 
@@ -262,12 +263,26 @@ std::optional<Json> PreparedAnswers::field_by_field(const Question& question) co
   return found_any ? std::optional<Json>(std::move(content)) : std::nullopt;
 }
 
+// Whether nothing was prepared for this question but --yes.
+bool PreparedAnswers::rests_on_yes(const Question& question) const {
+  if (!yes_ || file_.find(question.key) != nullptr) return false;
+  const std::vector<FormField> fields = form_fields(question.schema());
+  return std::none_of(fields.begin(), fields.end(), [this](const FormField& field) {
+    return fields_.contains(field.name) || file_.find(field.name) != nullptr;
+  });
+}
+
 Result<std::optional<Answer>> PreparedAnswers::find(const Question& question) {
   const std::optional<Json> prepared = prepared_for(question);
   if (!prepared) return std::optional<Answer>();
   Result<Answer> answer = answer_of(question, *prepared);
-  if (!answer) return failure(answer.error());
-  return std::optional<Answer>(std::move(*answer));
+  if (answer) return std::optional<Answer>(std::move(*answer));
+  const std::string key = one_line(question.key);
+  if (rests_on_yes(question)) {
+    return failure("--yes does not answer " + key + ": " + answer.error().message +
+                   "; give it with --answer field=value");
+  }
+  return failure("the prepared answer to " + key + " does not fit: " + answer.error().message);
 }
 
 Outcome interview(Terminal& terminal, const Question& question, std::optional<Answer>& answer) {

@@ -31,6 +31,7 @@ class PreparedAnswers {
  private:
   std::optional<Json> prepared_for(const Question& question);
   std::optional<Json> field_by_field(const Question& question) const;
+  bool rests_on_yes(const Question& question) const;
 
   Json file_ = Json::object();
   std::map<std::string, std::string, std::less<>> fields_;

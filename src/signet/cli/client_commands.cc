@@ -284,6 +284,7 @@ int Run::follow(Client& client, Called<Step> step) {
       SavedCall saved;
       saved.target = options_.target;
       saved.continuation = step->continuation;
+      if (!step->questions.empty()) saved.server_name = step->questions.front().server_name;
       const Result<void> written = save_call(options_.save, saved);
       if (!written) return usage(written.error().message);
     }
@@ -329,6 +330,7 @@ int Run::resume(Client& client) {
                                                   : options_.command;
   Step step;
   step.questions = saved->continuation.questions();
+  for (Question& question : step.questions) question.server_name = saved->server_name;
   step.continuation = std::move(saved->continuation);
   return follow(client, Called<Step>(std::move(step)));
 }
@@ -345,8 +347,10 @@ int Run::finish(const std::string& method, const Json& result) {
     ToolOutcome outcome;
     outcome.content = array_of("content");
     if (const Json* structured = result.find("structuredContent")) outcome.structured = *structured;
-    if (is_error) terminal_.say(terminal_.red("The tool failed:") + "\n");
-    print(show_tool(outcome));
+    const std::string shown = show_tool(outcome);
+    // Where a tool threw, that is all a server says.
+    if (is_error && shown != "The tool failed.\n") terminal_.say(terminal_.red("The tool failed:") + "\n");
+    print(shown);
   } else if (method == "prompts/get") {
     PromptMessages prompt;
     prompt.messages = array_of("messages");

@@ -57,6 +57,7 @@ Result<void> write_private_file(const std::string& path, const std::string& text
 
 Result<void> save_call(const std::string& path, const SavedCall& call) {
   Json json = Json::object({{"signetCall", 1}, {"continuation", call.continuation.serialize()}});
+  if (!call.server_name.empty()) json.set("server", call.server_name);
   if (!call.target.url.empty()) json.set("url", call.target.url);
   if (!call.target.command.empty()) {
     json.set("command", JsonArray(call.target.command.begin(), call.target.command.end()));
@@ -78,6 +79,8 @@ Result<SavedCall> load_call(const std::string& path) {
   if (!parsed) return failure(path + ": " + parsed.error().message);
   SavedCall call;
   call.continuation = std::move(*parsed);
+  const std::string* server_name = json->find_string("server");
+  if (server_name != nullptr) call.server_name = *server_name;
   const std::string* url = json->find_string("url");
   if (url != nullptr) call.target.url = *url;
   const Json* command = json->find("command");

@@ -11,6 +11,7 @@ namespace signet::cli {
 struct SavedCall {
   Target target;
   Continuation continuation;
+  std::string server_name;  // as it says itself; empty where the file does not have it
 };
 
 // Writes the file whole or not at all, readable by its owner alone: it holds the server's state. Headers and tokens are

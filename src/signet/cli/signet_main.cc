@@ -21,6 +21,20 @@ int version() {
   return 0;
 }
 
+// The words up to the first that should have been a command and is none; empty where that is not what went wrong.
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  std::string path;
+  for (const std::string& word : words) {
+    if (command->get_require_subcommand_min() == 0 || word.starts_with('-')) return {};
+    path += (path.empty() ? "" : " ") + signet::cli::one_line(word);
+    const std::vector<CLI::App*> parsed = command->get_subcommands();
+    if (parsed.empty()) return path;
+    command = parsed.front();
+  }
+  return {};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -49,9 +63,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    const bool unknown = words.front().front() != '-' && app.get_subcommands().empty();
-    std::cerr << "signet: "
-              << (unknown ? "there is no command " + signet::cli::one_line(words.front()) : error.what())
+    const std::string unknown = unknown_command(app, words);
+    std::cerr << "signet: " << (unknown.empty() ? error.what() : "there is no command " + unknown)
               << "\nsignet --help shows them, signet COMMAND --help says how they are used.\n";
     return 2;
   }
