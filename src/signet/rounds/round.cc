@@ -133,11 +133,14 @@ Json Round::state() const {
 
 Round::Outcome Round::ask_explicitly(std::string_view key, const Json& question) {
   if (!usable(key)) return Outcome::bad_key;
-  const bool again =
-      std::any_of(asked_.begin(), asked_.end(), [key](const auto& a) { return a.first == key; });
-  if (again) return Outcome::key_reused;
   const Digest digest = question_digest(question);
-  asked_.emplace_back(key, digest);
+  const auto before =
+      std::find_if(asked_.begin(), asked_.end(), [key](const auto& a) { return a.first == key; });
+  if (before == asked_.end()) {
+    asked_.emplace_back(key, digest);
+  } else if (before->second != digest || find_pending(key) != nullptr) {
+    return Outcome::key_reused;
+  }
   const Outcome outcome = add_pending(journal_.find_question(key), key, question, digest, true);
   const auto reason =
       std::find_if(reasons_.begin(), reasons_.end(), [key](const auto& r) { return r.first == key; });

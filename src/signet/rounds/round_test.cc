@@ -253,5 +253,25 @@ TEST(ExplicitRound, KeepsAnswersAndStateAndAsksOnlyWhatItIsTold) {
   EXPECT_TRUE(third.state().is_null());
 }
 
+TEST(ExplicitRound, AsksAgainWhatTheSameRunHadAnAnswerTo) {
+  Round first(Journal(), {});
+  EXPECT_EQ(first.ask("a", question("A?"), must_be_text).outcome, Outcome::pending);
+  Json::Object answers;
+  answers.set("a", "1");
+  Round second(std::move(first).finish(), std::move(answers));
+  EXPECT_EQ(second.ask("a", question("A?"), must_be_text).outcome, Outcome::answered);
+  EXPECT_EQ(second.ask_explicitly("a", question("Other?")), Outcome::key_reused);
+  EXPECT_EQ(second.ask_explicitly("a", question("A?")), Outcome::pending);
+  EXPECT_EQ(second.ask_explicitly("a", question("A?")), Outcome::key_reused);
+  EXPECT_EQ(second.pending().size(), 1U);
+
+  Json::Object better;
+  better.set("a", "2");
+  Round third(std::move(second).finish(), std::move(better));
+  const Round::Asked asked = third.ask("a", question("A?"), must_be_text);
+  ASSERT_EQ(asked.outcome, Outcome::answered);
+  EXPECT_EQ(*asked.answer, Json("2"));
+}
+
 }  // namespace
 }  // namespace signet::rounds

@@ -106,6 +106,20 @@ Task<ToolResult> large_state(Call& call) {
   co_return text(who->name + kept.substr(0, 1));
 }
 
+Task<ToolResult> numbers(Call& call) {
+  auto question = form("How many?").integer("whole").number("real", Field().optional());
+  ElicitResult answer = co_await call.elicit("k", question);
+  co_return text(std::to_string(answer.integer("whole")));
+}
+
+// Takes no cancelling for an answer.
+Task<ToolResult> insisting(Call& call) {
+  auto question = form("Well?").boolean("ok");
+  ElicitResult answer = co_await call.elicit("k", question);
+  if (!answer.accepted()) co_return InputRequired().elicit("k", question);
+  co_return text(answer.boolean("ok") ? "yes" : "no");
+}
+
 Task<ToolResult> url_login(Call& call) {
   ElicitResult opened = co_await call.elicit_url("login", "Please log in.", "https://example.com/login");
   co_return text(opened.accepted() ? "opened" : "not opened");
@@ -148,6 +162,8 @@ void fill(Server& server) {
   server.tool("reused_key", "A mistake.", reused_key);
   server.tool("large_state", "Too much.", large_state);
   server.tool("url_login", "By URL.", url_login);
+  server.tool("numbers", "Asks for numbers.", numbers);
+  server.tool("insisting", "Asks until it is answered.", insisting);
   server.tool("explicit_ask", "Explicit.", explicit_ask);
   server.tool("state_only", "Only state.", state_only);
   server.tool("endless", "Never ends.", endless);
@@ -271,6 +287,34 @@ TEST(Flow, AsksAgainForWhatIsNoAnswerAndSaysWhy) {
     // The reason is not part of the question: the next answer counts.
     EXPECT_EQ(text_of(call(a.server, retry(params, again, ada))), "Hello, Ada!");
   }
+}
+
+TEST(Flow, ANumberThatTheHandlerCouldNotReadIsAskedForAgain) {
+  Instance a(new_ring());
+  const Json params = call_params("numbers");
+  const Reply asked = call(a.server, params);
+  const auto answered = [&](const std::string& content) {
+    return call(a.server, retry(params, asked, R"({"k":{"action":"accept","content":)" + content + "}}"));
+  };
+  for (const char* content : {R"({"whole":9223372036854775808})", R"({"whole":-9223372036854775809})",
+                              R"({"whole":1e30})", R"({"whole":1,"real":1e400})"}) {
+    EXPECT_TRUE(asks(answered(content))) << content;
+  }
+  EXPECT_EQ(text_of(answered(R"({"whole":9223372036854775807})")), "9223372036854775807");
+  EXPECT_EQ(text_of(answered(R"({"whole":-9223372036854775808,"real":1e300})")), "-9223372036854775808");
+}
+
+TEST(Flow, AHandlerMayAskAgainForWhatItGot) {
+  Instance a(new_ring());
+  const Json params = call_params("insisting");
+  Reply asked = call(a.server, params);
+  for (const char* action : {"cancel", "decline", "cancel"}) {
+    asked = call(a.server, retry(params, asked, R"({"k":{"action":")" + std::string(action) + R"("}})"));
+    ASSERT_TRUE(asks(asked)) << show(asked);
+  }
+  EXPECT_EQ(
+      text_of(call(a.server, retry(params, asked, R"({"k":{"action":"accept","content":{"ok":true}}})"))),
+      "yes");
 }
 
 TEST(Flow, RefusesResponsesThatAreNoObject) {

@@ -27,15 +27,32 @@ std::string misuse_of(Outcome outcome, const std::string& key) {
   }
 }
 
+// Whether ElicitResult can say each number of the content: to a schema 10^30 is an integer like any other.
+bool has_readable_numbers(const FormSchema& form, const Json& content) {
+  const Json* properties = form.json().find("properties");
+  if (properties == nullptr || !properties->is_object()) return true;
+  return std::ranges::all_of(*properties->as_object(), [&content](const JsonMember& property) {
+    const std::string* type = property.second.find_string("type");
+    const Json* value = content.find(property.first);
+    if (type == nullptr || value == nullptr) return true;
+    if (*type == "integer") return value->as_int64().has_value();
+    return *type != "number" || value->as_double().has_value();
+  });
+}
+
 std::optional<std::string> check_body(const QuestionBody& question, const Json& answer) {
   std::optional<std::string> objection =
       check_answer(question.kind, question.form ? &*question.form : nullptr, answer);
-  if (objection || question.fits == nullptr) return objection;
+  if (objection || !question.form) return objection;
   const std::string* action = answer.find_string("action");
   const Json* content = answer.find("content");
   if (action == nullptr || *action != "accept" || content == nullptr) return std::nullopt;
-  if (question.fits(*content)) return std::nullopt;
-  return "The form was not filled in as it asks.";
+  if (question.fits != nullptr) {
+    if (question.fits(*content)) return std::nullopt;
+    return "The form was not filled in as it asks.";
+  }
+  if (has_readable_numbers(*question.form, *content)) return std::nullopt;
+  return "A number is out of range.";
 }
 
 Json legacy_params(Json sent, std::string_view version) {
