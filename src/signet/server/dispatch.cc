@@ -1,5 +1,6 @@
 #include <signet/server/server_impl.h>
 
+#include <signet/json/text.h>
 #include <signet/protocol/capabilities.h>
 #include <signet/protocol/errors.h>
 #include <signet/protocol/methods.h>
@@ -19,6 +20,8 @@ using detail::FlowRequest;
 namespace {
 
 constexpr std::size_t uri_bytes_max = 8192;
+// Of a client's capabilities and name, which are kept as long as its session.
+constexpr std::size_t introduction_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t completions_max = 100;  // schema, CompleteResult
 
 // So that whoever reads two logs sees whether two instances hold the same keys.
@@ -292,6 +295,9 @@ Reply Server::Impl::initialize(const Request& request, Exchange& exchange) {
       (declared != nullptr && !declared->is_object())) {
     return failure(invalid("initialize needs protocolVersion, capabilities and clientInfo"));
   }
+  const std::size_t kept =
+      json::write(*client).size() + (declared == nullptr ? 0 : json::write(*declared).size());
+  if (kept > introduction_bytes_max) return failure(invalid("capabilities and clientInfo are too large"));
   session.protocol_version = protocol::negotiate_handshake(*requested);
   session.client_info = *client;
   session.client_capabilities = declared == nullptr ? Json::object() : *declared;

@@ -106,6 +106,34 @@ TEST_F(LegacyTest, NegotiatesAVersionItSpeaks) {
   EXPECT_EQ(at(initialize("1999-01-01"), {"protocolVersion"}), Json("2025-11-25"));
 }
 
+TEST_F(LegacyTest, KeepsNoMoreOfAClientThanItsLimit) {
+  Json params =
+      parsed(R"({"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}})");
+  Json capabilities;
+  capabilities.set("filler", std::string(std::size_t{64} << 10, 'x'));
+  params.set("capabilities", capabilities);
+  EXPECT_EQ(send("initialize", params).error().code, protocol::invalid_params);
+  EXPECT_TRUE(session_.client_capabilities.is_null());
+  capabilities.set("filler", std::string(std::size_t{60} << 10, 'x'));
+  params.set("capabilities", capabilities);
+  EXPECT_TRUE(send("initialize", params).ok());
+}
+
+TEST_F(LegacyTest, LimitsWhatASessionSubscribesTo) {
+  EXPECT_TRUE(initialize().ok());
+  const auto uri = [](int number) {
+    Json params;
+    params.set("uri", "test://" + std::to_string(number) + std::string(8'000, 'x'));
+    return params;
+  };
+  int taken = 0;
+  while (taken < 100 && send("resources/subscribe", uri(taken)).ok()) ++taken;
+  EXPECT_EQ(taken, 16);
+  EXPECT_TRUE(send("resources/subscribe", uri(0)).ok());
+  EXPECT_TRUE(send("resources/unsubscribe", uri(0)).ok());
+  EXPECT_TRUE(send("resources/subscribe", uri(16)).ok());
+}
+
 TEST_F(LegacyTest, ServesNothingBeforeTheHandshakeExceptModernRequests) {
   EXPECT_EQ(send("tools/list").error().code, protocol::invalid_request);
   EXPECT_EQ(*send("ping"), Json::object());

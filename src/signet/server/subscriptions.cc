@@ -14,13 +14,28 @@ namespace notifications = protocol::method::notifications;
 
 namespace {
 
+// Of one listener.
 constexpr std::size_t uris_max = 1024;
+constexpr std::size_t uris_bytes_max = std::size_t{128} << 10;
 
 struct Filter {
   bool tools = false;
   bool prompts = false;
   bool resources = false;
   std::set<std::string> uris;
+  std::size_t uris_bytes = 0;
+
+  // False beyond the limits.
+  bool add(const std::string& uri) {
+    if (uris.contains(uri)) return true;
+    if (uris.size() == uris_max || uris_bytes + uri.size() > uris_bytes_max) return false;
+    uris.insert(uri);
+    uris_bytes += uri.size();
+    return true;
+  }
+  void remove(const std::string& uri) {
+    if (uris.erase(uri) != 0) uris_bytes -= uri.size();
+  }
 };
 
 bool wants(const Json& filter, std::string_view name) {
@@ -45,7 +60,8 @@ Result<Filter, Fault> read_filter(const Json& params, const Announced& announced
   for (const Json& uri : *uris->as_array()) {
     if (!uri.is_string())
       return failure(Fault(protocol::invalid_params, "resourceSubscriptions must be a list of URIs"));
-    if (announced.resources) filter.uris.insert(*uri.as_string());
+    if (announced.resources && !filter.add(*uri.as_string()))
+      return failure(Fault(protocol::invalid_params, "resourceSubscriptions are too long"));
   }
   return filter;
 }
@@ -180,17 +196,14 @@ bool Subscriptions::subscribe(Session& session, const std::string& uri) {
   const auto state = std::static_pointer_cast<SessionState>(session.server_state);
   if (state == nullptr) return false;
   const std::lock_guard lock(state->listener->mutex);
-  std::set<std::string>& uris = state->listener->filter.uris;
-  if (uris.size() == uris_max && !uris.contains(uri)) return false;
-  uris.insert(uri);
-  return true;
+  return state->listener->filter.add(uri);
 }
 
 void Subscriptions::unsubscribe(Session& session, const std::string& uri) {
   const auto state = std::static_pointer_cast<SessionState>(session.server_state);
   if (state == nullptr) return;
   const std::lock_guard lock(state->listener->mutex);
-  state->listener->filter.uris.erase(uri);
+  state->listener->filter.remove(uri);
 }
 
 void Subscriptions::remove(const std::shared_ptr<Listener>& listener) {

@@ -1,6 +1,7 @@
 #include <signet/server/tasks.h>
 
 #include <signet/base/one_shot.h>
+#include <signet/json/text.h>
 #include <signet/protocol/errors.h>
 #include <signet/server/question_params.h>
 
@@ -17,6 +18,9 @@ namespace signet::detail {
 namespace {
 
 constexpr std::size_t tasks_max = 4096;
+// Of what clients sent, over all tasks.
+constexpr std::size_t bytes_max = std::size_t{64} << 20;
+// After the end of a task, and while it waits for answers.
 constexpr std::chrono::milliseconds kept_after_end = std::chrono::hours(1);
 constexpr std::chrono::milliseconds poll_interval{1000};
 
@@ -44,6 +48,17 @@ Json acknowledged() {
   return result;
 }
 
+std::size_t size_of(const Json& json) { return json.is_null() ? 0 : json::write(json).size(); }
+
+// Of what a request leaves with its task.
+std::size_t size_of(const FlowRequest& request) {
+  const CallFacts& facts = *request.facts;
+  return size_of(request.input) + size_of(facts.meta) + size_of(facts.client_info) +
+         size_of(facts.client_capabilities);
+}
+
+Reply no_more_tasks() { return failure(Fault(protocol::internal_error, "No more tasks are taken")); }
+
 bool has_ended(std::string_view status) {
   return status == "completed" || status == "failed" || status == "cancelled";
 }
@@ -60,6 +75,7 @@ struct Tasks::Record {
 
   std::mutex mutex;  // guards what follows
   std::string status = "working";
+  std::size_t bytes = 0;  // that count against bytes_max
   Timestamp updated{};
   std::vector<rounds::Pending> pending;  // with status input_required
   Json::Object responses;                // to what was pending
@@ -107,10 +123,24 @@ Tasks::~Tasks() {
   loop_.stop();
 }
 
+// Tasks that have ended, and those whose questions nobody answers: otherwise a client could begin tasks until no more are
+// taken, and leave.
 void Tasks::forget_expired_locked(Timestamp now) {
-  std::erase_if(records_, [now](const auto& entry) {
-    const std::lock_guard lock(entry.second->mutex);
-    return has_ended(entry.second->status) && now - entry.second->updated >= kept_after_end;
+  std::erase_if(records_, [this, now](const auto& entry) {
+    const std::shared_ptr<Record>& record = entry.second;
+    const std::lock_guard lock(record->mutex);
+    const bool waits = record->status == "input_required";
+    if (!waits && !has_ended(record->status)) return false;
+    if (now - record->updated < kept_after_end) return false;
+    bytes_ -= record->bytes;
+    if (waits) {
+      record->move_to("cancelled", now);
+      loop_.post([record] {
+        record->stop.request_stop();
+        record->task = Task<void>();
+      });
+    }
+    return true;
   });
 }
 
@@ -126,6 +156,7 @@ Reply Tasks::create(const FlowRequest& request, rounds::Journal journal) {
   std::array<std::uint8_t, 16> random{};
   settings_.entropy->fill(random);
   record->id = hex(random);
+  record->bytes = size_of(request);
   record->created = record->updated = settings_.clock->now();
   record->journal = std::move(journal);
   record->exchange.principal = record->principal;
@@ -137,8 +168,8 @@ Reply Tasks::create(const FlowRequest& request, rounds::Journal journal) {
   {
     const std::lock_guard lock(mutex_);
     forget_expired_locked(record->created);
-    if (records_.size() >= tasks_max)
-      return failure(Fault(protocol::internal_error, "No more tasks are taken"));
+    if (records_.size() >= tasks_max || bytes_ + record->bytes > bytes_max) return no_more_tasks();
+    bytes_ += record->bytes;
     records_.emplace(record->id, record);
   }
   loop_.post([this, record] {
@@ -240,12 +271,16 @@ Reply Tasks::update(const Request& request, const Principal& principal) {
   }
   const std::lock_guard lock(record->mutex);
   if (record->status != "input_required") return acknowledged();
+  if (bytes_ + size_of(*responses) > bytes_max) return no_more_tasks();
   std::vector<rounds::Pending> unanswered;
   for (rounds::Pending& question : record->pending) {
     const Json* answer = responses->find(question.key);
     std::optional<std::string> objection;
     if (answer != nullptr) objection = check_against(question.question, *answer);
     if (answer != nullptr && !objection) {
+      const std::size_t size = size_of(*answer);
+      record->bytes += size;
+      bytes_ += size;
       record->responses.set(question.key, *answer);
     } else {
       if (objection) question.reason = std::move(*objection);

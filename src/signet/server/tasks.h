@@ -2,7 +2,9 @@
 // client looks after by polling.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -26,7 +28,8 @@ namespace signet::detail {
 
 inline constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
 
-// Tasks live in this process's memory, at most `tasks_max` at a time, and are forgotten some time after they have ended.
+// Tasks live in this process's memory, at most 4096 with 64 MiB of arguments and answers at a time, and are forgotten an
+// hour after they have ended. A task whose questions nobody answers for an hour is cancelled and forgotten.
 // A task belongs to the principal that made it; to others it does not exist (X18). Its handler runs on a thread of the
 // server's own. Thread-safe.
 class Tasks {
@@ -58,6 +61,7 @@ class Tasks {
   Flows& flows_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<Record>> records_;
+  std::atomic<std::size_t> bytes_{0};  // of what clients sent
   TaskLoop loop_;
 };
 

@@ -88,7 +88,8 @@ class TasksTest : public ::testing::Test {
   Json begin(std::string_view tool) { return at(call(call_params(tool)), {"taskId"}); }
 
   std::atomic<bool> stopped_{false};
-  Server server_{ServerInfo("tasks", "1")};
+  ManualClock clock_{Timestamp(std::chrono::milliseconds(1'800'000'000'000))};
+  Server server_{ServerInfo("tasks", "1"), ServerOptions().clock(clock_)};
 };
 
 TEST_F(TasksTest, IsAnnouncedAndCreatesTasksOnlyForClientsThatKnowThem) {
@@ -187,6 +188,37 @@ TEST_F(TasksTest, DoesNotExistForOthers) {
     EXPECT_EQ(reply.error().code, protocol::invalid_params);
   }
   EXPECT_EQ(task("tasks/get", "unknown").error().code, protocol::invalid_params);
+}
+
+TEST_F(TasksTest, IsForgottenWhereNobodyAnswersIt) {
+  const Json left = begin("confirm");
+  EXPECT_TRUE(wait_for(left, "input_required").ok());
+  clock_.advance(std::chrono::minutes(59));
+  const Json later = begin("confirm");
+  EXPECT_TRUE(wait_for(later, "input_required").ok());
+  EXPECT_TRUE(task("tasks/get", left).ok());
+  clock_.advance(std::chrono::minutes(2));
+  EXPECT_FALSE(task("tasks/get", left).ok());
+  EXPECT_TRUE(task("tasks/get", later).ok());
+  const Json answers = parsed(R"({"confirm":{"action":"accept","content":{"confirm":true}}})");
+  EXPECT_TRUE(task("tasks/update", later, answers).ok());
+  EXPECT_EQ(at(wait_for(later, "completed"), {"result", "content", "0", "text"}), Json("deleted"));
+}
+
+TEST_F(TasksTest, KeepsNoMoreThanItsLimitOfWhatClientsSend) {
+  Json params = call_params("confirm");
+  Json arguments;
+  arguments.set("filler", std::string(std::size_t{4} << 20, 'x'));
+  params.set("arguments", arguments);
+  int taken = 0;
+  while (taken < 100 && call(params).ok()) ++taken;
+  EXPECT_GT(taken, 1);
+  EXPECT_LT(taken, 17);
+  const Json small = begin("confirm");
+  EXPECT_TRUE(wait_for(small, "input_required").ok());
+  // What is forgotten counts no more.
+  clock_.advance(std::chrono::minutes(61));
+  EXPECT_TRUE(call(params).ok());
 }
 
 TEST(Tasks, LeaveNothingBehindWhenTheServerEnds) {
