@@ -787,7 +787,7 @@ TEST(Simulation, HoldsItsPromisesThroughEverySeed) {
     return;
   }
 #if defined(__OPTIMIZE__)
-  const int seeds = number_from("SIGNET_SIMULATION_SEEDS", 1000);
+  const int seeds = number_from("SIGNET_SIMULATION_SEEDS", 500);
 #else
   const int seeds = number_from("SIGNET_SIMULATION_SEEDS", 200);
 #endif
