@@ -184,7 +184,7 @@ inline Task<void> Promise<void>::get_return_object() {
 
 }  // namespace detail
 
-// Resumes a suspended task from a callback, through the thread's queue when the coroutine is a Task.
+// Resumes a suspended task from a callback, on the caller's stack; tasks that it awaits then run from the queue.
 // For writers of awaitables: `await_suspend(std::coroutine_handle<>)` keeps the handle, the event calls this.
 inline void resume(std::coroutine_handle<> handle) { handle.resume(); }
 
