@@ -5,7 +5,9 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,7 +112,7 @@ class RedisServer {
         "--appendonly", "no",     "--dir", folder_.file("")};
     words.insert(words.end(), options_.begin(), options_.end());
     process_ = spawn(std::move(words));
-    while (runs() && !std::filesystem::exists(folder_.file("socket"))) {
+    while (runs() && !listens()) {
       if (::waitpid(process_, nullptr, WNOHANG) != 0) process_ = -1;
       std::this_thread::yield();
     }
@@ -126,6 +128,17 @@ class RedisServer {
   }
 
  private:
+  // The file of the socket is there before anybody listens on it.
+  bool listens() const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    folder_.file("socket").copy(address.sun_path, sizeof address.sun_path - 1);
+    const int client = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool accepted = ::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(client);
+    return accepted;
+  }
+
   Folder folder_;
   std::vector<std::string> options_;
   pid_t process_ = -1;
