@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from wire import HttpServer, Report, headers_of, last_message, message
+from wire import HttpServer, Report, eventually, headers_of, last_message, message
 
 ECHO = message("tools/call", {"name": "echo", "arguments": {"text": "x"}})
 RSS_MAX = 256 << 20  # bytes; far above what the server needs, far below what unbounded queues would take
@@ -80,18 +80,6 @@ def idle_connections(server, report):
         connection.close()
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     report.check("others are served after the flood", eventually(server.serves))
-
-
-def eventually(holds, seconds=20):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            if holds():
-                return True
-        except OSError:
-            pass
-        time.sleep(0.05)
-    return False
 
 
 def slow_bodies(server, report):

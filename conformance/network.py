@@ -13,6 +13,8 @@ import sys
 import tempfile
 import threading
 
+from wire import play
+
 
 class Mcp(http.server.BaseHTTPRequestHandler):
     """A server with one tool, over plain HTTP or TLS."""
@@ -215,18 +217,8 @@ def main():
         return 77
     scenes = ["trusted", "not_trusted", "wrong_host", "expired", "no_tls", "bad_file", "plain_through_proxy", "tls_through_proxy",
               "refusing_proxy"]
-    failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        network = Network(sys.argv[1], folder)
-        for scene in scenes:
-            try:
-                getattr(network, scene)()
-                print("pass", scene)
-            except (AssertionError, OSError, subprocess.SubprocessError) as error:
-                failed += 1
-                print("FAIL", scene, error)
-    print("%d passed, %d failed" % (len(scenes) - failed, failed))
-    return 1 if failed else 0
+        return play(Network(sys.argv[1], folder), scenes)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from wire import play
+
 FORM = {
     "type": "object",
     "properties": {
@@ -277,7 +279,6 @@ class Terminal:
 
 def main():
     signal.alarm(110)
-    failed = 0
     scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "a_url", "a_resumed_call", "nobody_there", "answers_from_a_file"]
     with tempfile.TemporaryDirectory() as folder:
         in_tmux = sys.argv[2:] == ["tmux"]
@@ -287,15 +288,7 @@ def main():
         terminal = Terminal(sys.argv[1], folder, in_tmux)
         if in_tmux:
             scenes = [scene for scene in scenes if scene not in ("nobody_there", "answers_from_a_file")]
-        for scene in scenes:
-            try:
-                getattr(terminal, scene)()
-                print("pass", scene)
-            except (AssertionError, OSError, subprocess.SubprocessError) as error:
-                failed += 1
-                print("FAIL", scene, error)
-    print("%d passed, %d failed" % (len(scenes) - failed, failed))
-    return 1 if failed else 0
+        return play(terminal, scenes)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def eventually(holds, seconds=20):
+    """Whether that comes to hold within the time, which is for machines that are slow."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            if holds():
+                return True
+        except OSError:
+            pass
+        time.sleep(0.05)
+    return False
+
+
 def message(method, params=None, request_id=1):
     """A modern request."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params or {}, _meta=META)}
@@ -58,11 +71,8 @@ class HttpServer:
         self.log = []
         self.reader = threading.Thread(target=self._read_log, daemon=True)
         self.reader.start()
-        deadline = time.monotonic() + 20
-        while not self._listens():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise SystemExit("the server did not start:\n" + self.log_text())
-            time.sleep(0.05)
+        if not eventually(lambda: self.process.poll() is not None or self._listens()) or self.process.poll() is not None:
+            raise SystemExit("the server did not start:\n" + self.log_text())
 
     def _read_log(self):
         for line in self.process.stderr:
@@ -77,6 +87,10 @@ class HttpServer:
 
     def log_text(self):
         return "".join(self.log)
+
+    def logs(self, text):
+        """Whether that comes to stand in the log."""
+        return eventually(lambda: text in self.log_text())
 
     def post(self, body, headers):
         """(status, message); `body` in bytes, whole."""
@@ -180,6 +194,20 @@ class StdioServer:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+
+
+def play(subject, scenes):
+    """Runs methods of `subject` by their names, and says of each how it went; the exit code."""
+    failed = 0
+    for scene in scenes:
+        try:
+            getattr(subject, scene)()
+            print("pass", scene)
+        except (AssertionError, OSError, subprocess.SubprocessError) as error:
+            failed += 1
+            print("FAIL", scene, error)
+    print("%d passed, %d failed" % (len(scenes) - failed, failed))
+    return 1 if failed else 0
 
 
 class Report:
