@@ -3,21 +3,14 @@
 #include <algorithm>
 #include <array>
 
+#include <signet/base/base64_digits.h>
+
 namespace signet::json {
 namespace {
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::uint8_t no_digit = 0xFF;
-
-constexpr std::array<std::uint8_t, 256> make_digits() {
-  std::array<std::uint8_t, 256> digits{};
-  digits.fill(no_digit);
-  for (std::size_t i = 0; i < alphabet.size(); ++i) {
-    digits[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
-  }
-  return digits;
-}
-constexpr std::array<std::uint8_t, 256> digits = make_digits();
+constexpr std::string_view alphabet = signet::detail::base64_alphabet;
+constexpr std::uint8_t no_digit = signet::detail::no_base64_digit;
+constexpr std::array<std::uint8_t, 256> digits = signet::detail::base64_digits(alphabet);
 
 }  // namespace
 

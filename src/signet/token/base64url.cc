@@ -3,6 +3,8 @@
 #include <array>
 #include <cassert>
 
+#include <signet/base/base64_digits.h>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -10,18 +12,9 @@
 namespace signet::token {
 namespace {
 
-constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-constexpr std::uint8_t no_digit = 0xff;
-
-constexpr std::array<std::uint8_t, 256> make_digits() {
-  std::array<std::uint8_t, 256> digits{};
-  digits.fill(no_digit);
-  for (std::size_t i = 0; i < alphabet.size(); ++i) {
-    digits[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
-  }
-  return digits;
-}
-constexpr std::array<std::uint8_t, 256> digits = make_digits();
+constexpr std::string_view alphabet = signet::detail::base64url_alphabet;
+constexpr std::uint8_t no_digit = signet::detail::no_base64_digit;
+constexpr std::array<std::uint8_t, 256> digits = signet::detail::base64_digits(alphabet);
 
 std::uint32_t digit(char c) { return digits[static_cast<unsigned char>(c)]; }
 
