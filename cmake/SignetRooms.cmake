@@ -47,10 +47,8 @@ function(signet_room folder)
     add_executable(${name}_test ${tests})
     signet_warnings(${name}_test)
     target_link_libraries(${name}_test PRIVATE ${target} ${ROOM_USES} GTest::gmock GTest::gtest_main)
-    target_compile_definitions(${name}_test PRIVATE SIGNET_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-      SIGNET_BINARY_DIR="${PROJECT_BINARY_DIR}")
     gtest_discover_tests(${name}_test TEST_PREFIX "${name}." PROPERTIES TIMEOUT 120 LABELS ${name}
-      DISCOVERY_TIMEOUT 60)
+      ENVIRONMENT SIGNET_SOURCE_DIR=${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60)
   endif()
   if(SIGNET_TESTS)
     foreach(file IN LISTS fuzzers)

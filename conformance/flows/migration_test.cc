@@ -1,5 +1,6 @@
 // A fleet that moves here from the Python SDK, with flows under way: its states through a whole Server.
 #include <signet/base/bytes.h>
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/protocol/errors.h>
 #include <signet/server/server.h>
 #include <signet/server/test_support.h>
@@ -31,7 +32,7 @@ constexpr const char* alice = R"(["client-1","https://idp.example","alice"])";
 
 // A vector that the Python SDK itself made.
 Json vector(std::string_view id) {
-  std::ifstream file(std::string(SIGNET_SOURCE_DIR) +
+  std::ifstream file(signet::testing::source_dir() +
                      "/src/signet/token/profiles/testdata/python-sdk-v1.json");
   std::ostringstream text;
   text << file.rdbuf();

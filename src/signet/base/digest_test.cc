@@ -1,4 +1,5 @@
 #include <signet/base/digest.h>
+#include <signet/base/source_dir_for_tests.h>
 
 #include <gtest/gtest.h>
 
@@ -31,7 +32,8 @@ Bytes derive(ByteView input_key, ByteView salt, ByteView info, std::size_t size)
 using Case = std::map<std::string, std::string>;
 std::vector<Case> wycheproof_cases(const std::string& name) {
   const char* configured = std::getenv("SIGNET_PRIMITIVES");
-  const std::string folder = configured ? configured : SIGNET_SOURCE_DIR "/../shared/primitives";
+  const std::string folder =
+      configured ? configured : signet::testing::source_dir() + "/../shared/primitives";
   std::ifstream file(folder + "/" + name);
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {

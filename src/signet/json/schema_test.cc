@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/json/pattern.h>
 #include <signet/json/reflect.h>
 #include <signet/json/schema_suite.h>
@@ -48,7 +49,7 @@ TEST(SchemaSuite, PassesEveryMandatoryTest) {  // B7
   const char* given = std::getenv("SIGNET_JSON_SCHEMA_TESTS");
   const std::filesystem::path folder =
       given != nullptr ? std::filesystem::path(given)
-                       : std::filesystem::path(SIGNET_SOURCE_DIR) / "../shared/json-schema-tests";
+                       : std::filesystem::path(signet::testing::source_dir()) / "../shared/json-schema-tests";
   if (!std::filesystem::exists(folder / "draft2020-12")) {
     GTEST_SKIP() << "the JSON Schema test suite is not at " << folder << " (SIGNET_JSON_SCHEMA_TESTS)";
   }

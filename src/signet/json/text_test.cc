@@ -1,3 +1,4 @@
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/json/text.h>
 
 #include <gtest/gtest.h>
@@ -357,7 +358,8 @@ std::string file(const std::filesystem::path& path) {
 }
 
 TEST(CanonicalText, IsThatOfTheAuthorsVectors) {
-  const std::filesystem::path vectors = std::filesystem::path(SIGNET_SOURCE_DIR) / "../shared/primitives/jcs";
+  const std::filesystem::path vectors =
+      std::filesystem::path(signet::testing::source_dir()) / "../shared/primitives/jcs";
   if (!std::filesystem::exists(vectors))
     GTEST_SKIP() << "the vectors of RFC 8785's author are not at " << vectors;
   for (const char* name : {"arrays", "french", "structures", "unicode", "values", "weird"}) {

@@ -1,3 +1,4 @@
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/metrics/registry.h>
 
 #include <cmath>
@@ -108,7 +109,7 @@ std::set<std::string> found(const std::string& text, const std::regex& pattern) 
 }
 
 TEST(MetricsRegistry, OperationsNamesEveryMetricOfTheSourcesAndNoOther) {
-  const std::filesystem::path root = SIGNET_SOURCE_DIR;
+  const std::filesystem::path root = signet::testing::source_dir();
   std::set<std::string> counted{"signet_metrics_dropped_total"};
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "src")) {
     if (entry.path().extension() != ".cc" || entry.path().string().ends_with("_test.cc")) continue;

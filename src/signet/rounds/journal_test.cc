@@ -1,5 +1,6 @@
 #include <signet/rounds/journal.h>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/json/text.h>
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ namespace {
 using Vector = std::map<std::string, std::string>;
 
 std::vector<Vector> vectors() {
-  std::ifstream file(std::string(SIGNET_SOURCE_DIR) + "/src/signet/rounds/testdata/journals.txt");
+  std::ifstream file(signet::testing::source_dir() + "/src/signet/rounds/testdata/journals.txt");
   std::vector<Vector> all;
   Vector current;
   for (std::string line; std::getline(file, line);) {

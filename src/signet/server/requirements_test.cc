@@ -3,6 +3,7 @@
 #include <signet/server/content.h>
 #include <signet/server/server.h>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/protocol/errors.h>
 #include <signet/server/test_support.h>
 
@@ -229,8 +230,8 @@ TEST(Content, TravelsInItsForm) {  // S73, B24
 TEST(ErrorCodes, AreThoseOfTheSpecificationAlone) {  // B4, S4, S5
   const std::set<std::string> known{"-32002", "-32020", "-32021", "-32022", "-32042"};
   const std::regex reserved("-320[0-9][0-9]");
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::filesystem::path(SIGNET_SOURCE_DIR) / "src")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           std::filesystem::path(signet::testing::source_dir()) / "src")) {
     const std::string name = entry.path().filename().string();
     const bool source = name.ends_with(".h") || (name.ends_with(".cc") && !name.ends_with("_test.cc"));
     if (!source) continue;

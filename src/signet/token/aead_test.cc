@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/token/testing.h>
 
 namespace signet::token {
@@ -129,7 +130,8 @@ TEST(Xaes, ManyThreadsShareOneKey) {
 TEST(Aes256Gcm, AgreesWithWycheproof) {
   // Those files hold one member a line, so no JSON reader is needed in a room that has none.
   const char* configured = std::getenv("SIGNET_PRIMITIVES");
-  const std::string folder = configured ? configured : SIGNET_SOURCE_DIR "/../shared/primitives";
+  const std::string folder =
+      configured ? configured : signet::testing::source_dir() + "/../shared/primitives";
   std::ifstream file(folder + "/wycheproof_aes_gcm_test.json");
   if (!file) GTEST_SKIP() << "no Wycheproof files: set SIGNET_PRIMITIVES to their folder";
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/token/aead.h>
 #include <signet/token/base64url.h>
 #include <signet/token/sealer.h>
@@ -49,7 +50,7 @@ TEST(NativeCodec, TheTokenIdIsTheNonce) {
 
 // The lines `name  value` of the worked example in doc/token_format.md, white space inside values removed.
 std::map<std::string, std::string> worked_example() {
-  std::ifstream page(SIGNET_SOURCE_DIR "/doc/token_format.md");
+  std::ifstream page(signet::testing::source_dir() + "/doc/token_format.md");
   std::map<std::string, std::string> example;
   constexpr std::size_t name_width = 13;
   bool inside = false;

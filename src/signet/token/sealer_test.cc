@@ -7,6 +7,7 @@
 #include <random>
 #include <set>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/token/claims_format.h>
 #include <signet/token/codec.h>
 #include <signet/token/foreign.h>
@@ -105,7 +106,7 @@ std::optional<Refusal> refusal_of_opening(Sealer& sealer, std::string_view token
 
 TEST(Sealer, AgreesWithTheVectorsOfTheSecondImplementation) {
   const std::vector<Block> blocks =
-      testing::read_blocks(SIGNET_SOURCE_DIR "/src/signet/token/testdata/native.txt");
+      testing::read_blocks(signet::testing::source_dir() + "/src/signet/token/testdata/native.txt");
   const std::shared_ptr<const KeyRing> ring = ring_of(blocks);
   Block defaults;
   std::set<std::string> expectations;

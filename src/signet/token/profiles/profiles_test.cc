@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include <signet/base/source_dir_for_tests.h>
 #include <signet/token/codec.h>
 #include <signet/token/key_ring.h>
 #include <signet/token/profiles/format.h>
@@ -19,7 +20,7 @@ using ::testing::IsEmpty;
 using namespace std::chrono_literals;
 
 const Timestamp now{1'790'000'000'000ms};
-const std::string testdata = SIGNET_SOURCE_DIR "/src/signet/token/profiles/testdata";
+const std::string testdata = signet::testing::source_dir() + "/src/signet/token/profiles/testdata";
 
 ProfileConfig one_key(std::uint8_t fill = 7, std::string id = "2026-10") {
   ProfileConfig config;
