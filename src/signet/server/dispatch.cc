@@ -32,6 +32,10 @@ void log_ring(const LogSink& log, const token::KeyRing& ring) {
       {{"keys", keys}, {"sealing", ring.sealing().id()}, {"fingerprint", fingerprint}});
 }
 
+std::string audience_of(const ServerOptions::Settings& settings, const Json& info) {
+  return settings.audience.empty() ? *info.find_string("name") : settings.audience;
+}
+
 std::shared_ptr<token::Codec> codec_of(const ServerOptions::Settings& settings) {
   if (settings.codec != nullptr) return settings.codec;
   std::shared_ptr<token::RingSource> ring = settings.ring;
@@ -120,11 +124,12 @@ Server::Impl::Impl(ServerInfo its_info, const ServerOptions::Settings& its_setti
       result_meta(Json::object({{meta::server_info, info}})),
       settings(its_settings),
       subscriptions(std::make_shared<detail::Subscriptions>(settings.subscriptions_max)),
-      sealer_(codec_of(settings), settings.policy, *settings.clock, *settings.entropy, settings.migration),
+      codec_(codec_of(settings)),
+      sealer_(codec_, settings.policy, *settings.clock, *settings.entropy, settings.migration),
       workers_(settings.worker_threads_max, settings.worker_queue_max),
-      flows_(settings, settings.audience.empty() ? *info.find_string("name") : settings.audience, sealer_,
-             workers_),
-      tasks_(settings, flows_) {}
+      flows_(settings, audience_of(settings, info), sealer_, workers_),
+      tasks_(settings, flows_, codec_, audience_of(settings, info), *subscriptions,
+             [this](detail::TaskRequest request) { return resumed(std::move(request)); }) {}
 
 void Server::Impl::add_completion(std::string key, Completion completion) {
   const std::lock_guard lock(completions_mutex_);
@@ -171,7 +176,9 @@ Task<Reply> Server::Impl::modern(Request& request, Exchange& exchange) {
       co_return failure(protocol::missing_extension(detail::tasks_extension));
     }
     const detail::Announced announced{tools.ever(), prompts.ever(), has_resources()};
-    Task<Reply> listening = subscriptions->listen(request, exchange, announced);
+    detail::TaskWatch watch;
+    if (has_tasks) watch = tasks_.watch(exchange);
+    Task<Reply> listening = subscriptions->listen(request, exchange, announced, std::move(watch));
     Reply reply = co_await listening;
     co_return reply;
   }
@@ -232,7 +239,11 @@ Task<Reply> Server::Impl::dispatch(Request& request, Exchange& exchange, Caller&
   if (has_completions() && request.method == method::completion_complete) co_return complete(request, caller);
   const bool of_task = request.method == method::tasks_get || request.method == method::tasks_update ||
                        request.method == method::tasks_cancel;
-  if (of_task && has_tasks && caller.is_modern) co_return serve_task(request, exchange, caller);
+  if (of_task && has_tasks && caller.is_modern) {
+    Task<Reply> serving = serve_task(request, exchange, caller);
+    Reply reply = co_await serving;
+    co_return reply;
+  }
   co_return failure(at_dispatch(protocol::method_not_found, "Method not found"));
 }
 
@@ -403,31 +414,55 @@ Task<Reply> Server::Impl::call_tool(Request& request, Exchange& exchange, Caller
   }
   std::shared_ptr<CallFacts> call_facts = facts(request, exchange, caller, *name);
   call_facts->may_become_task = knows_tasks && tool->task_support != TaskSupport::none;
-  FlowRequest flow(&request.params, std::move(call_facts), tool->handler, tool);
-  flow.input = std::move(*arguments);
-  flow.policy = tool->policy;
+  FlowRequest flow = flow_of(tool, std::move(call_facts), std::move(*arguments));
+  flow.params = &request.params;
   flow.task_at_once = flow.facts->may_become_task && tool->task_start == TaskStart::at_once;
-  flow.become_task = [this](const FlowRequest& as, rounds::Journal journal) {
-    return tasks_.create(as, std::move(journal));
+  flow.become_task = [this](const FlowRequest& as, rounds::Journal journal, Executor& executor) {
+    return tasks_.create(as, std::move(journal), executor);
   };
-  flow.complete = [this, tool, is_modern](Json members) {
-    return finish_tool(*tool, std::move(members), is_modern);
-  };
-  flow.failed = &tool_failed;
   Task<Reply> serving = flows_.serve(flow, exchange);
   Reply reply = co_await serving;
   co_return reply;
 }
 
+FlowRequest Server::Impl::flow_of(std::shared_ptr<const detail::ToolEntry> tool,
+                                  std::shared_ptr<CallFacts> facts, Json arguments) const {
+  const bool is_modern = !facts->legacy;
+  FlowRequest flow(nullptr, std::move(facts), tool->handler, tool);
+  flow.input = std::move(arguments);
+  flow.policy = tool->policy;
+  flow.complete = [this, tool, is_modern](Json members) {
+    return finish_tool(*tool, std::move(members), is_modern);
+  };
+  flow.failed = &tool_failed;
+  return flow;
+}
+
+// Of a task that was begun elsewhere, or before a restart. The arguments are checked again: the schema may have changed.
+std::optional<FlowRequest> Server::Impl::resumed(detail::TaskRequest request) const {
+  const std::shared_ptr<const detail::ToolEntry> tool = tools.find(request.facts->target);
+  const bool fits = tool != nullptr && tool->task_support != TaskSupport::none &&
+                    !tool->input->check(request.input).has_value();
+  if (!fits) return std::nullopt;
+  return flow_of(tool, std::move(request.facts), std::move(request.input));
+}
+
 // X3, X16: the extension is looked for before the task is.
-Reply Server::Impl::serve_task(const Request& request, const Exchange& exchange, const Caller& caller) {
+Task<Reply> Server::Impl::serve_task(const Request& request, Exchange& exchange, const Caller& caller) {
   const protocol::ClientCapabilities declared(caller.envelope.client_capabilities);
   if (!declared.has_extension(detail::tasks_extension)) {
-    return failure(protocol::missing_extension(detail::tasks_extension));
+    co_return failure(protocol::missing_extension(detail::tasks_extension));
   }
-  if (request.method == method::tasks_get) return tasks_.get(request, exchange.principal);
-  if (request.method == method::tasks_update) return tasks_.update(request, exchange.principal);
-  return tasks_.cancel(request, exchange.principal);
+  Task<Reply> serving;
+  if (request.method == method::tasks_get) {
+    serving = tasks_.get(request, exchange);
+  } else if (request.method == method::tasks_update) {
+    serving = tasks_.update(request, exchange);
+  } else {
+    serving = tasks_.cancel(request, exchange);
+  }
+  Reply reply = co_await serving;
+  co_return reply;
 }
 
 // S65: what does not fit the output schema is not sent.

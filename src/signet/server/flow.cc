@@ -403,7 +403,11 @@ Task<Ending> Flows::play(FlowRequest& request, Exchange& exchange, std::shared_p
 // Runs the handler until there is a result, an error, or questions for a modern client. A client of the handshake
 // revisions is asked what the explicit style wants between two runs.
 Task<Reply> Flows::rounds(FlowRequest& request, Exchange& exchange, Start& start) {
-  if (request.task_at_once) co_return begin_task(request, std::move(start.journal));
+  if (request.task_at_once) {
+    Task<Reply> beginning = begin_task(request, std::move(start.journal), exchange);
+    Reply created = co_await beginning;
+    co_return created;
+  }
   rounds::Round round(std::move(start.journal), std::move(start.responses), start.unasked);
   for (std::uint32_t turn = 1;; ++turn) {
     auto run = std::make_shared<Run>(request.facts, exchange, std::move(round));
@@ -426,15 +430,20 @@ Task<Reply> Flows::rounds(FlowRequest& request, Exchange& exchange, Start& start
       record(request, reply.ok() ? "asked" : "error");
       co_return reply;
     }
-    if (std::holds_alternative<BecomesTask>(ending))
-      co_return begin_task(request, std::move(run->round()).finish());
+    if (std::holds_alternative<BecomesTask>(ending)) {
+      Task<Reply> beginning = begin_task(request, std::move(run->round()).finish(), exchange);
+      Reply created = co_await beginning;
+      co_return created;
+    }
     co_return conclude(request, std::move(ending));
   }
 }
 
-Reply Flows::begin_task(const FlowRequest& request, rounds::Journal journal) const {
-  record(request, "task");
-  return request.become_task(request, std::move(journal));
+Task<Reply> Flows::begin_task(const FlowRequest& request, rounds::Journal journal, Exchange& exchange) const {
+  Task<Reply> becoming = request.become_task(request, std::move(journal), *exchange.executor);
+  Reply created = co_await becoming;
+  record(request, created.ok() ? "task" : "error");
+  co_return created;
 }
 
 Task<Flows::Turn> Flows::turn(FlowRequest& request, Exchange& exchange, rounds::Round round) {

@@ -52,7 +52,8 @@ struct FlowRequest {
   // What the client is told of a handler that threw; the reason is in the log.
   std::function<Reply()> failed;
   // Goes on as a task, from where the journal is. Only where the facts say that it may.
-  std::function<Reply(const FlowRequest& request, rounds::Journal journal)> become_task;
+  std::function<Task<Reply>(const FlowRequest& request, rounds::Journal journal, Executor& executor)>
+      become_task;
   bool task_at_once = false;  // the handler runs in the task only
 };
 
@@ -93,7 +94,7 @@ class Flows {
   bool start_plain(const FlowRequest& request, const std::shared_ptr<Run>& run);
   Ending ask_explicitly(Run& run, const InputRequired& questions) const;
   Task<Reply> seal(FlowRequest& request, Exchange& exchange, Start& start, Run& run);
-  Reply begin_task(const FlowRequest& request, rounds::Journal journal) const;
+  Task<Reply> begin_task(const FlowRequest& request, rounds::Journal journal, Exchange& exchange) const;
   Reply conclude(const FlowRequest& request, Ending ending) const;
 
   token::Binding binding(const FlowRequest& request) const;

@@ -67,6 +67,16 @@ ServerOptions& ServerOptions::redemption_store(std::shared_ptr<token::Redemption
   return *this;
 }
 
+ServerOptions& ServerOptions::task_store(std::shared_ptr<token::TaskStore> store) {
+  settings_.task_store = std::move(store);
+  return *this;
+}
+
+ServerOptions& ServerOptions::tasks(TaskPolicy policy) {
+  settings_.tasks = policy;
+  return *this;
+}
+
 ServerOptions& ServerOptions::clock(const Clock& clock) {
   settings_.clock = &clock;
   return *this;

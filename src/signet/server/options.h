@@ -21,7 +21,8 @@
 
 namespace signet::token {
 class RingSource;  // token/key_ring.h
-}
+class TaskStore;   // token/task_store.h
+}  // namespace signet::token
 
 namespace signet {
 
@@ -44,6 +45,22 @@ class ServerInfo {
   Json json_;
 };
 
+// Tasks (the extension io.modelcontextprotocol/tasks): how many there may be, and how long they are looked after.
+struct TaskPolicy {
+  std::size_t tasks_max = 4096;  // kept at a time; beyond, calls that would become one fail (-32603)
+  std::size_t principal_tasks_max = 1024;  // the same of one caller; all anonymous ones are one
+  // Where there is no task_store: of all that tasks keep in this process's memory.
+  std::size_t memory_bytes_max = std::size_t{64} << 20;
+  // How long a task is kept after its end; and how long its questions wait for answers.
+  std::chrono::milliseconds kept = std::chrono::hours(1);
+  // With a task_store: an instance that runs a task says so at each heartbeat, and hears there that it was cancelled. One
+  // that has not for the lease is taken for dead, and the task has failed.
+  std::chrono::milliseconds lease = std::chrono::seconds(30);
+  std::chrono::milliseconds heartbeat = std::chrono::seconds(5);
+  // How often clients should ask, and how often a task_store is looked at for those who listen.
+  std::chrono::milliseconds poll_interval = std::chrono::seconds(1);
+};
+
 // Everything a server can be given. Each setter returns *this; what is not set has the default that is named here.
 class ServerOptions {
  public:
@@ -54,6 +71,8 @@ class ServerOptions {
     token::Migration migration;
     std::string audience;
     std::shared_ptr<token::RedemptionStore> redemption_store;
+    std::shared_ptr<token::TaskStore> task_store;
+    TaskPolicy tasks;
     const Clock* clock = &system_clock();
     Entropy* entropy = &system_entropy();
     LogSink log;
@@ -84,6 +103,11 @@ class ServerOptions {
   ServerOptions& audience(std::string audience);
   // Needed before a tool may say Redemption::once.
   ServerOptions& redemption_store(std::shared_ptr<token::RedemptionStore> store);
+  // Where tasks are kept, so that any instance with the same store, ring and audience answers for them, goes on with those
+  // that waited for input, and all of them survive a restart (store/; doc/operations.md, "Tasks"). What is kept there is
+  // sealed like a request state. Default: the memory of this process.
+  ServerOptions& task_store(std::shared_ptr<token::TaskStore> store);
+  ServerOptions& tasks(TaskPolicy policy);
   // Borrowed, and outlive the server.
   ServerOptions& clock(const Clock& clock);
   ServerOptions& entropy(Entropy& entropy);

@@ -58,6 +58,18 @@ class TaskRequirementsTest : public ::testing::Test {
           return text("told");
         },
         ToolOptions().task(TaskSupport::required));
+    // In the explicit style, the same key in two rounds; and one that looks like the second of it.
+    server_.tool(
+        "insists", "Asks again.",
+        [](PlainCall& call) -> ToolResult {
+          if (call.state() == Json(2)) return text("asked twice");
+          InputRequired questions;
+          questions.elicit("k", form("K?").string("v"));
+          if (call.state().is_null()) questions.elicit("k~2", form("Another?").string("v"));
+          questions.state(call.state().is_null() ? Json(1) : Json(2));
+          return questions;
+        },
+        ToolOptions().task(TaskSupport::required));
     server_.prompt("p", "A prompt.", [] { return PromptResult().user("p"); });
   }
   Reply call(std::string_view tool, const Json& capabilities = with_tasks()) {
@@ -76,6 +88,11 @@ class TaskRequirementsTest : public ::testing::Test {
       if (!reply.ok() || at(reply, {"status"}) == Json(status)) return reply;
       std::this_thread::yield();
     }
+  }
+  static Request listen(const Json& ids) {
+    Json wanted;
+    wanted.set("notifications", Json::object({{"taskIds", ids}}));
+    return Request(5, "subscriptions/listen", modern(wanted, with_tasks()));
   }
   static Json required_extension() {
     return parsed(R"({"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}})");
@@ -166,19 +183,127 @@ TEST_F(TaskRequirementsTest, ATaskIsNotCancelledByNotification) {  // X12
   EXPECT_EQ(at(task("tasks/get", id), {"status"}), Json("input_required"));
 }
 
-TEST_F(TaskRequirementsTest, AStreamTellsNothingOfTasksAndRefusesWhoDidNotDeclareThem) {  // X13, X14
+TEST_F(TaskRequirementsTest, AStreamRefusesWhoDidNotDeclareTasks) {  // X13
   ManualExecutor executor;
-  Json wanted = parsed(R"({"notifications":{"taskIds":["x"]}})");
-  Exchanged refused(server_, executor, Request(1, "subscriptions/listen", modern(wanted, Json::object())));
-  ASSERT_TRUE(refused.reply);
-  EXPECT_EQ(refused.reply->error().code, protocol::missing_capability);
-  EXPECT_EQ(refused.reply->error().data, required_extension());
-  Exchanged heard(server_, executor, Request(2, "subscriptions/listen", modern(wanted, with_tasks())));
-  EXPECT_FALSE(heard.reply);
-  EXPECT_TRUE(wait_for(begin("talks"), "completed").ok());
-  executor.run();
-  ASSERT_EQ(heard.outlet.sent.size(), 1U);
+  const Json wanted = parsed(R"({"notifications":{"taskIds":["x"]}})");
+  for (const char* capabilities : {"{}", R"({"tasks":{"requests":{"tools":{"call":{}}}}})"}) {
+    Exchanged refused(server_, executor,
+                      Request(1, "subscriptions/listen", modern(wanted, parsed(capabilities))));
+    ASSERT_TRUE(refused.reply);
+    EXPECT_EQ(refused.reply->error().code, protocol::missing_capability);
+    EXPECT_EQ(refused.reply->error().data, required_extension());
+    EXPECT_TRUE(refused.outlet.sent.empty());
+  }
+}
+
+TEST_F(TaskRequirementsTest, AStreamGrantsTheTasksOfItsCallerAndNoOthers) {
+  const Json mine = begin("two");
+  EXPECT_TRUE(wait_for(mine, "input_required").ok());
+  ManualExecutor executor;
+  Exchanged heard(server_, executor, listen(Json::array({mine, "x"})));
+  ASSERT_EQ(heard.outlet.sent.size(), 2U);
   EXPECT_EQ(heard.outlet.sent[0].method, "notifications/subscriptions/acknowledged");
+  EXPECT_EQ(at(heard.outlet.sent[0].params, {"notifications"}),
+            Json::object({{"taskIds", Json::array({mine})}}));
+  Exchanged spying(server_, executor, listen(Json::array({mine})),
+                   [](Exchange& exchange) { exchange.principal = Principal::authenticated("eve"); });
+  ASSERT_EQ(spying.outlet.sent.size(), 1U);
+  EXPECT_EQ(at(spying.outlet.sent[0].params, {"notifications"}), Json::object());
+  EXPECT_TRUE(task("tasks/cancel", mine).ok());
+  executor.run();
+  EXPECT_EQ(spying.outlet.sent.size(), 1U);
+  EXPECT_EQ(heard.outlet.sent.size(), 3U);
+}
+
+TEST_F(TaskRequirementsTest, AStreamTakesAsManyIdsAsItMayAndNothingElse) {
+  ManualExecutor executor;
+  JsonArray ids;
+  for (int i = 0; i < 64; ++i) ids.push_back("task " + std::to_string(i));
+  Exchanged taken(server_, executor, listen(ids));
+  EXPECT_FALSE(taken.reply);
+  ids.push_back("one more");
+  for (const Json& wrong :
+       {Json(ids), Json("x"), Json(JsonArray(1, Json(5))), Json(JsonArray(1, Json(std::string(129, 'x'))))}) {
+    Exchanged refused(server_, executor, listen(wrong));
+    ASSERT_TRUE(refused.reply);
+    EXPECT_EQ(refused.reply->error().code, protocol::invalid_params);
+  }
+}
+
+TEST_F(TaskRequirementsTest, EachChangeOfATaskIsToldAsTasksGetTellsIt) {
+  const Json id = begin("two");
+  EXPECT_TRUE(wait_for(id, "input_required").ok());
+  ManualExecutor executor;
+  Exchanged heard(server_, executor, listen(Json::array({id})));
+  const auto is_told = [&] {
+    Json asked = *task("tasks/get", id);
+    asked.erase("resultType");
+    asked.erase("_meta");
+    executor.run();
+    Json told = heard.outlet.sent.back().params;
+    EXPECT_EQ(heard.outlet.sent.back().method, "notifications/tasks");
+    EXPECT_EQ(at(told, {"_meta", "io.modelcontextprotocol/subscriptionId"}), Json(5));
+    told.erase("_meta");
+    return told == asked;
+  };
+  EXPECT_TRUE(is_told());
+  Json params;
+  params.set("taskId", id);
+  params.set("inputResponses", parsed(R"({"a":{"action":"accept","content":{"v":"1"}}})"));
+  EXPECT_TRUE(ask(server_, "tasks/update", modern(params, with_tasks())).ok());
+  EXPECT_TRUE(is_told());
+  params.set("inputResponses", parsed(R"({"b":{"action":"accept","content":{"v":"2"}}})"));
+  EXPECT_TRUE(ask(server_, "tasks/update", modern(params, with_tasks())).ok());
+  EXPECT_TRUE(wait_for(id, "completed").ok());
+  while (at(heard.outlet.sent.back().params, {"status"}) != Json("completed")) executor.run();
+  EXPECT_TRUE(is_told());
+  // The stream goes on until it is ended.
+  EXPECT_FALSE(heard.reply);
+  server_.shut_down();
+  executor.run();
+  ASSERT_TRUE(heard.reply);
+  EXPECT_TRUE(heard.reply->ok());
+}
+
+TEST_F(TaskRequirementsTest, AStreamTellsNoProgressAndNoLogOfATask) {  // X14
+  ManualExecutor executor;
+  Json params = modern(call_params("talks"), with_tasks());
+  params.find("_meta")->set("progressToken", 1);
+  params.find("_meta")->set("io.modelcontextprotocol/logLevel", "debug");
+  const Json id = at(ask(server_, "tools/call", params), {"taskId"});
+  Exchanged heard(server_, executor, listen(Json::array({id})));
+  while (at(heard.outlet.sent.back().params, {"status"}) != Json("completed")) executor.run();
+  for (const Notification& sent : heard.outlet.sent) {
+    EXPECT_TRUE(sent.method == "notifications/subscriptions/acknowledged" ||
+                sent.method == "notifications/tasks")
+        << sent.method;
+  }
+}
+
+TEST_F(TaskRequirementsTest, AKeyNamesOneQuestionForTheLifeOfATask) {  // X10
+  const Json id = begin("insists");
+  std::set<std::string> keys;
+  std::vector<std::string> words;
+  for (int round = 0; round < 4; ++round) {
+    const Reply asking = wait_for(id, "input_required");
+    ASSERT_TRUE(asking.ok()) << show(asking);
+    const Json requests = at(asking, {"inputRequests"});
+    Json answers = Json::object();
+    for (const JsonMember& request : *requests.as_object()) {
+      EXPECT_TRUE(keys.insert(request.first).second) << request.first;
+      words.push_back(request.first);
+      // The first answer to each does not fit.
+      answers.set(request.first, parsed(round % 2 == 0 ? R"({"action":"accept","content":{"v":1}})"
+                                                       : R"({"action":"accept","content":{"v":"1"}})"));
+    }
+    Json params;
+    params.set("taskId", id);
+    params.set("inputResponses", answers);
+    EXPECT_TRUE(ask(server_, "tasks/update", modern(params, with_tasks())).ok());
+  }
+  EXPECT_EQ(at(wait_for(id, "completed"), {"result", "content", "0", "text"}), Json("asked twice"));
+  const std::vector<std::string> expected = {"k", "k~2~1", "k~2", "k~2~2", "k~3", "k~4"};
+  EXPECT_EQ(words, expected);
 }
 
 TEST_F(TaskRequirementsTest, IdsAreLongAndNeverTheSameAndBelongToTheirOwner) {  // X18

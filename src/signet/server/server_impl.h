@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -62,7 +63,11 @@ class Server::Impl {
   Reply list(const detail::Catalogue<T>& catalogue, std::string_view member, const Request& request,
              const Caller& caller) const;
   Task<Reply> call_tool(Request& request, Exchange& exchange, Caller& caller);
-  Reply serve_task(const Request& request, const Exchange& exchange, const Caller& caller);
+  // A call of the tool; `params` are still to be named where there are any.
+  detail::FlowRequest flow_of(std::shared_ptr<const detail::ToolEntry> tool,
+                              std::shared_ptr<detail::CallFacts> facts, Json arguments) const;
+  std::optional<detail::FlowRequest> resumed(detail::TaskRequest request) const;
+  Task<Reply> serve_task(const Request& request, Exchange& exchange, const Caller& caller);
   Task<Reply> get_prompt(Request& request, Exchange& exchange, Caller& caller);
   Task<Reply> read_resource(Request& request, Exchange& exchange, Caller& caller);
   Reply complete(const Request& request, const Caller& caller) const;
@@ -81,6 +86,7 @@ class Server::Impl {
   // resultType and `_meta` of a modern result.
   void finish_modern(Json& result) const;
 
+  std::shared_ptr<token::Codec> codec_;
   token::Sealer sealer_;
   detail::WorkerPool workers_;
   detail::Flows flows_;

@@ -5,6 +5,7 @@
 #include <signet/protocol/methods.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 // Of one listener.
 constexpr std::size_t uris_max = 1024;
 constexpr std::size_t uris_bytes_max = std::size_t{128} << 10;
+constexpr std::size_t task_ids_max = 64;
+constexpr std::size_t task_id_bytes_max = 128;
 
 struct Filter {
   bool tools = false;
@@ -24,6 +27,7 @@ struct Filter {
   bool resources = false;
   std::set<std::string> uris;
   std::size_t uris_bytes = 0;
+  std::set<std::string> tasks;
 
   // False beyond the limits.
   bool add(const std::string& uri) {
@@ -43,6 +47,16 @@ bool wants(const Json& filter, std::string_view name) {
   return value != nullptr && value->as_boolean().value_or(false);
 }
 
+// False where it is no list of ids, or of too many.
+bool read_task_ids(const Json& given, Filter& filter) {
+  if (!given.is_array() || given.as_array()->size() > task_ids_max) return false;
+  for (const Json& id : *given.as_array()) {
+    if (!id.is_string() || id.as_string()->size() > task_id_bytes_max) return false;
+    filter.tasks.insert(*id.as_string());
+  }
+  return true;
+}
+
 Result<Filter, Fault> read_filter(const Json& params, const Announced& announced) {
   const Json* given = params.find("notifications");
   if (given == nullptr || !given->is_object()) {
@@ -52,6 +66,11 @@ Result<Filter, Fault> read_filter(const Json& params, const Announced& announced
   filter.tools = announced.tools && wants(*given, "toolsListChanged");
   filter.prompts = announced.prompts && wants(*given, "promptsListChanged");
   filter.resources = announced.resources && wants(*given, "resourcesListChanged");
+  const Json* task_ids = given->find("taskIds");
+  if (task_ids != nullptr && !read_task_ids(*task_ids, filter)) {
+    return failure(Fault(protocol::invalid_params,
+                         "taskIds must be a list of at most " + std::to_string(task_ids_max) + " ids"));
+  }
   const Json* uris = given->find("resourceSubscriptions");
   if (uris == nullptr) return filter;
   const bool usable = uris->is_array() && uris->as_array()->size() <= uris_max;
@@ -76,6 +95,11 @@ Json granted(const Filter& filter) {
     Json uris = Json::array();
     for (const std::string& uri : filter.uris) uris.push_back(uri);
     json.set("resourceSubscriptions", std::move(uris));
+  }
+  if (!filter.tasks.empty()) {
+    Json ids = Json::array();
+    for (const std::string& id : filter.tasks) ids.push_back(id);
+    json.set("taskIds", std::move(ids));
   }
   return json;
 }
@@ -102,7 +126,7 @@ std::string_view method_of(Change change) {
 
 }  // namespace
 
-// A stream or a session. `alive`, `session` and `outlet` belong to the executor's thread; the executor is used under the
+// A stream or a session. `alive`, `session`, `outlet` and what follows `filter` belong to the executor's thread; the executor is used under the
 // lock, until it is taken away.
 struct Subscriptions::Listener {
   std::mutex mutex;
@@ -111,8 +135,11 @@ struct Subscriptions::Listener {
   Outlet* outlet = nullptr;    // of a stream
   Session* session = nullptr;  // of a session: its outlet comes and goes
   Json id;                     // of a stream
-  Filter filter;               // of a session under `mutex`
-  OneShot<bool> ended;
+  Filter filter;               // of a session under `mutex`; of a stream constant
+  bool has_ended = false;
+  bool is_time = false;           // to look at all tasks again
+  std::set<std::string> changed;  // tasks
+  OneShot<bool> wake;             // that one of these three is so
 
   void close() {
     const std::lock_guard lock(mutex);
@@ -146,9 +173,19 @@ struct Subscriptions::SessionState {
   std::shared_ptr<Listener> listener;
 };
 
-Task<Reply> Subscriptions::listen(const Request& request, Exchange& exchange, Announced announced) {
+Task<Reply> Subscriptions::listen(const Request& request, Exchange& exchange, Announced announced,
+                                  TaskWatch watch) {
   Result<Filter, Fault> filter = read_filter(request.params, announced);
   if (!filter.ok()) co_return failure(std::move(filter.error()));
+  const std::set<std::string> task_ids = std::exchange(filter->tasks, std::set<std::string>());
+  for (const std::string& id : task_ids) {
+    if (!watch.look) break;
+    Task<TaskNews> looking = watch.look(id);
+    const TaskNews news = co_await looking;
+    if (news.state == TaskNews::State::away)
+      co_return failure(Fault(protocol::internal_error, "Internal error"));
+    if (news.state != TaskNews::State::unknown) filter->tasks.insert(id);
+  }
   auto listener = std::make_shared<Listener>();
   listener->executor = exchange.executor;
   listener->outlet = exchange.outlet;
@@ -172,12 +209,44 @@ Task<Reply> Subscriptions::listen(const Request& request, Exchange& exchange, An
   exchange.outlet->notify(
       Notification(std::string(notifications::subscriptions_acknowledged), std::move(acknowledged)));
 
-  const OneShot<bool> ended = listener->ended;
-  co_await ended;
+  Task<void> staying = stay(listener, *exchange.executor, std::move(watch));
+  co_await staying;
   Json result;
   result.set("resultType", "complete");
   result.set("_meta", subscription_meta(request.id));
   co_return result;
+}
+
+// Tells of the tasks, each revision once, until the stream ends.
+Task<void> Subscriptions::stay(std::shared_ptr<Listener> listener, Executor& executor, TaskWatch watch) {
+  std::set<std::string> going_on = listener->filter.tasks;
+  std::set<std::string> due = going_on;
+  std::map<std::string, std::uint64_t> told;
+  std::shared_ptr<void> timer;
+  while (!listener->has_ended) {
+    for (const std::string& id : due) {
+      if (!going_on.contains(id)) continue;
+      Task<TaskNews> looking = watch.look(id);
+      TaskNews news = co_await looking;
+      if (listener->has_ended) co_return;
+      const bool is_over = news.state == TaskNews::State::ended || news.state == TaskNews::State::unknown;
+      if (is_over) going_on.erase(id);
+      if (news.task.is_null() || std::exchange(told[id], news.revision) == news.revision) continue;
+      news.task.set("_meta", subscription_meta(listener->id));
+      listener->outlet->notify(Notification(std::string(notifications::tasks), std::move(news.task)));
+    }
+    if (watch.interval.count() > 0 && !going_on.empty()) {
+      timer = executor.post_after(watch.interval, [listener] {
+        listener->is_time = true;
+        listener->wake.set(true);
+      });
+    }
+    const OneShot<bool> wake = listener->wake;
+    co_await wake;
+    listener->wake = OneShot<bool>();
+    due = std::exchange(listener->changed, std::set<std::string>());
+    if (std::exchange(listener->is_time, false)) due = going_on;
+  }
 }
 
 void Subscriptions::open_session(Exchange& exchange) {
@@ -247,6 +316,24 @@ void Subscriptions::publish(Change change, const std::string& uri) {
   }
 }
 
+void Subscriptions::task_changed(const std::string& id) {
+  std::vector<std::shared_ptr<Listener>> listeners;
+  {
+    const std::lock_guard lock(mutex_);
+    if (streams_ == 0) return;
+    listeners = listeners_;
+  }
+  for (const std::shared_ptr<Listener>& listener : listeners) {
+    const std::lock_guard lock(listener->mutex);
+    if (listener->executor == nullptr || listener->session != nullptr) continue;
+    if (!listener->filter.tasks.contains(id)) continue;
+    listener->executor->post([listener, id] {
+      listener->changed.insert(id);
+      listener->wake.set(true);
+    });
+  }
+}
+
 void Subscriptions::shut_down() {
   std::vector<std::shared_ptr<Listener>> listeners;
   {
@@ -258,7 +345,8 @@ void Subscriptions::shut_down() {
     const std::lock_guard lock(listener->mutex);
     if (listener->executor == nullptr || listener->session != nullptr) continue;
     listener->executor->post([listener] {
-      if (listener->alive) listener->ended.set(true);
+      listener->has_ended = true;
+      listener->wake.set(true);
     });
   }
 }

@@ -1,68 +1,74 @@
 // The tasks extension (io.modelcontextprotocol/tasks, SEP-2663): calls that go on after their reply, and that the
-// client looks after by polling.
+// client looks after by polling or by listening.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
+#include <string_view>
 
-#include <signet/base/clock.h>
-#include <signet/base/entropy.h>
 #include <signet/base/executor.h>
-#include <signet/base/one_shot.h>
 #include <signet/base/principal.h>
 #include <signet/base/task.h>
 #include <signet/json/value.h>
 #include <signet/protocol/service.h>
 #include <signet/rounds/journal.h>
 #include <signet/server/flow.h>
-#include <signet/server/task_loop.h>
+#include <signet/server/options.h>
+#include <signet/server/subscriptions.h>
+#include <signet/server/task_record.h>
+#include <signet/server/task_runs.h>
+#include <signet/server/task_vault.h>
 
 namespace signet::detail {
 
 inline constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tasks";
 
-// Tasks live in this process's memory, at most 4096 with 64 MiB of arguments and answers at a time, and are forgotten an
-// hour after they have ended. A task whose questions nobody answers for an hour is cancelled and forgotten.
-// A task belongs to the principal that made it; to others it does not exist (X18). Its handler runs on a thread of the
-// server's own. Thread-safe.
+// Tasks belong to the principal that made them; to others they do not exist (X18). A task that works is run by one instance,
+// on a thread of its own; one that waits for input is run by nobody, and lies in the store until its answers come, to
+// whichever instance. What is said of times and limits is in TaskPolicy. Thread-safe. Borrows its arguments.
 class Tasks {
  public:
-  Tasks(const ServerOptions::Settings& settings, Flows& flows) : settings_(settings), flows_(flows) {}
-  ~Tasks();
-  Tasks(const Tasks&) = delete;
-  Tasks& operator=(const Tasks&) = delete;
+  // How to call the handler of a task that another instance began; nothing where this one does not have it.
+  using FindHandler = std::function<std::optional<FlowRequest>(TaskRequest request)>;
+
+  Tasks(const ServerOptions::Settings& settings, Flows& flows, std::shared_ptr<token::Codec> codec,
+        std::string audience, Subscriptions& subscriptions, FindHandler find_handler)
+      : settings_(settings),
+        vault_(settings, std::move(codec), std::move(audience)),
+        subscriptions_(subscriptions),
+        find_handler_(std::move(find_handler)),
+        runs_(settings, flows, vault_, [this](const std::string& id) { subscriptions_.task_changed(id); }) {}
 
   // Runs the handler from its first line over the journal, as a task. The reply is the CreateTaskResult; the task can
   // be looked up from then on (X7).
-  Reply create(const FlowRequest& request, rounds::Journal journal);
+  Task<Reply> create(const FlowRequest& request, rounds::Journal journal, Executor& executor);
 
-  // tasks/get, tasks/update and tasks/cancel, of a client that declared the extension.
-  Reply get(const Request& request, const Principal& principal);
-  Reply update(const Request& request, const Principal& principal);
-  Reply cancel(const Request& request, const Principal& principal);
+  // tasks/get, tasks/update and tasks/cancel, of a client that declared the extension. The request outlives the task.
+  Task<Reply> get(const Request& request, Exchange& exchange);
+  Task<Reply> update(const Request& request, Exchange& exchange);
+  Task<Reply> cancel(const Request& request, Exchange& exchange);
+
+  // For subscriptions/listen.
+  TaskWatch watch(Exchange& exchange);
 
  private:
-  struct Record;
+  using Found = Result<LoadedTask, Fault>;
 
-  std::shared_ptr<Record> find(const Request& request, const Principal& principal);
-  Task<void> drive(std::shared_ptr<Record> owner);
-  static Json::Object take_responses(Record& record);
-  std::optional<OneShot<bool>> settle(Record& record, Flows::Turn turn, std::uint32_t count);
-  void forget_expired_locked(Timestamp now);
+  Task<Found> find(std::string id, Principal principal, Executor& executor);
+  Task<bool> bury(LoadedTask task, Executor& executor);
+  Task<Result<token::TaskWritten>> write_answers(LoadedTask task, bool complete, Executor& executor);
+  Task<TaskNews> look(std::string id, Principal principal, Executor& executor);
+  Json describe(const TaskRecord& record) const;
+  Fault internal(std::string_view event, const std::string& reason) const;
 
   const ServerOptions::Settings& settings_;
-  Flows& flows_;
-  std::mutex mutex_;
-  std::unordered_map<std::string, std::shared_ptr<Record>> records_;
-  std::atomic<std::size_t> bytes_{0};  // of what clients sent
-  TaskLoop loop_;
+  TaskVault vault_;
+  Subscriptions& subscriptions_;
+  FindHandler find_handler_;
+  TaskRuns runs_;
 };
 
 }  // namespace signet::detail

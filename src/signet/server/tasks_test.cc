@@ -141,7 +141,8 @@ TEST_F(TasksTest, AsksInsideTheTask) {
   EXPECT_EQ(at(wrong, {"resultType"}), Json("complete"));
   EXPECT_EQ(at(task("tasks/get", id), {"status"}), Json("input_required"));
   EXPECT_TRUE(
-      task("tasks/update", id, parsed(R"({"confirm":{"action":"accept","content":{"confirm":true}}})")).ok());
+      task("tasks/update", id, parsed(R"({"confirm~2":{"action":"accept","content":{"confirm":true}}})"))
+          .ok());
   EXPECT_EQ(at(wait_for(id, "completed"), {"result", "content", "0", "text"}), Json("deleted"));
 }
 
