@@ -23,9 +23,8 @@
 #include <signet/protocol/jsonrpc.h>
 #include <signet/protocol/meta.h>
 #include <signet/protocol/transport_failure.h>
+#include <signet/transport/child_environment.h>
 #include <signet/transport/event_loop_impl.h>
-
-extern char** environ;
 
 namespace signet {
 namespace {
@@ -83,19 +82,6 @@ void ignore_sigpipe() {
   ::sigaction(SIGPIPE, &now, nullptr);
 }
 
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& more) {
-  std::vector<std::string> all;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const std::string_view name = text.substr(0, text.find('='));
-    bool replaced = false;
-    for (const auto& [added, value] : more) replaced = replaced || added == name;
-    if (!replaced) all.emplace_back(text);
-  }
-  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
-  return all;
-}
-
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   for (std::string& text : texts) pointers.push_back(text.data());
@@ -128,7 +114,7 @@ Result<pid_t> spawn(std::vector<std::string> command, const ChildProcessOptions&
   ::posix_spawnattr_setpgroup(&attributes, 0);
   ::posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-  std::vector<std::string> environment = environment_with(options.environment);
+  std::vector<std::string> environment = transport::child_environment(options.environment);
   std::vector<char*> arguments = pointers_to(command);
   std::vector<char*> variables = pointers_to(environment);
   pid_t pid = -1;

@@ -20,8 +20,10 @@ namespace signet {
 struct ChildProcessOptions {
   enum class Stderr : std::uint8_t { inherit, discard, capture };
 
-  std::vector<std::pair<std::string, std::string>> environment;  // added to this process's own
-  std::string directory;                                         // where it runs; empty for here
+  // Added to this process's own variables, of which the child gets all but those whose names begin with SIGNET_: they hold
+  // secrets of this side (SIGNET_TOKEN, a ring). What is named here it gets whatever the name is.
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::string directory;  // where it runs; empty for here
   Stderr standard_error = Stderr::inherit;
   std::size_t stderr_bytes_max = std::size_t{64} << 10;  // of a capture: the newest are kept
   std::size_t line_bytes_max = std::size_t{16} << 20;    // a longer line fails every call that waits

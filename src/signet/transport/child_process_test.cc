@@ -106,6 +106,27 @@ TEST_F(ChildProcessTest, TakesTheLastWordsOfAProcessThatHasGone) {
   ASSERT_TRUE(reply.ok()) << reply.error().message;
 }
 
+constexpr const char* tells_environment =
+    R"(printf '{"jsonrpc":"2.0","id":1,"result":{"token":"%s","ring":"%s","other":"%s"}}\n' )"
+    R"("$SIGNET_TOKEN" "$SIGNET_RING" "$OF_THE_TEST")";
+
+TEST_F(ChildProcessTest, TheChildGetsNoSecretOfOurs) {
+  ::setenv("SIGNET_TOKEN", "secret", 1);
+  ::setenv("OF_THE_TEST", "here", 1);
+  const Reply reply = call(tells_environment);
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(*reply, Json::object({{"token", ""}, {"ring", ""}, {"other", "here"}}));
+}
+
+TEST_F(ChildProcessTest, TheChildGetsWhatItIsGivenByName) {
+  ::setenv("SIGNET_TOKEN", "secret", 1);
+  ::setenv("OF_THE_TEST", "here", 1);
+  options.environment = {{"SIGNET_RING", "ring.json"}, {"OF_THE_TEST", "there"}};
+  const Reply reply = call(tells_environment);
+  ASSERT_TRUE(reply.ok()) << reply.error().message;
+  EXPECT_EQ(*reply, Json::object({{"token", ""}, {"ring", "ring.json"}, {"other", "there"}}));
+}
+
 TEST_F(ChildProcessTest, AProgramThatIsNotThereIsAnErrorAtOnce) {
   EXPECT_FALSE(ChildProcess::start(loop, {"/nonexistent/program"}).ok());
   EXPECT_FALSE(ChildProcess::start(loop, {}).ok());
