@@ -8,6 +8,8 @@ import subprocess
 import sys
 
 COMMANDS = ("call", "trace", "list", "read", "prompt", "listen")
+KEY_COMMANDS = [("keys",), ("token",)] + [("keys", one) for one in ("generate", "list", "rotate", "retire", "check")] + \
+    [("token", one) for one in ("seal", "open", "inspect")]
 
 
 def run(*command):
@@ -32,12 +34,20 @@ def main():
         help_text = run(signet, command, "--help")
         check(help_text.returncode == 0 and not help_text.stderr, "%s --help: exit code %d" % (command, help_text.returncode))
         longest = max(len(line) for line in help_text.stdout.splitlines())
-        check(longest <= 120, "%s --help has a line of %d characters" % (command, longest))
+        check(longest <= 100, "%s --help has a line of %d characters" % (command, longest))
         for option in set(re.findall(r"--([a-z][a-z-]+)", help_text.stdout)) - {"fast", "help"}:
             check("--" + option in manual, "the manual page has no --" + option)
             for name, text in completions.items():
                 spelled = "-l " + option if name.endswith("fish") else "--" + option
                 check(re.search(re.escape(spelled) + r"\b", text), "%s has no %s" % (name, option))
+    for words in KEY_COMMANDS:
+        help_text = run(signet, *words, "--help")
+        check(help_text.returncode == 0 and not help_text.stderr, "%s --help: %r" % (words, help_text))
+        check("Exit codes: 0" in help_text.stdout, "%s --help names no exit codes" % (words,))
+        check(help_text.stdout.count("--ring") <= 2 and "RING " not in help_text.stdout, "%s --help shows two ways to the ring" % (words,))
+        for word in ("TEXT:", "REQUIRED", "INT", "(Env:"):
+            check(word not in help_text.stdout, "%s --help: %s" % (words, word))
+        check(max(len(line) for line in help_text.stdout.splitlines()) <= 100, "%s --help is too wide" % (words,))
     everything = run(signet, "--help")
     check(everything.returncode == 0, "--help: exit code %d" % everything.returncode)
     for command in re.findall(r"^  ([a-z]+) {2,}", everything.stdout, re.MULTILINE):

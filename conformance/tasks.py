@@ -35,15 +35,15 @@ def main():
                     problems.append("%s %s: %s" % (target[0], words, done))
             # Ctrl-C while the task runs: the call ends at once.
             running = subprocess.Popen([signet, "trace", *target, "slow_compute", "seconds=60"], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                                       stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             seen = ""
             while '"status": "working"' not in seen:
-                seen += running.stderr.readline() or "(ended)" * (running.poll() is not None)
+                seen += running.stdout.readline() or "(ended)" * (running.poll() is not None)
                 if seen.endswith("(ended)"):
                     break
             started = time.monotonic()
             running.send_signal(signal.SIGINT)
-            seen += running.stderr.read()
+            seen += running.stdout.read()
             if running.wait() != 130 or "tasks/cancel" not in seen or time.monotonic() - started > 20:
                 problems.append("%s: an interrupt: %d %s" % (target[0], running.returncode, seen[-500:]))
     for problem in problems:

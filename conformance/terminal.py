@@ -3,6 +3,7 @@
 second process resumes. Usage: terminal.py DIR_OF_PROGRAMS [tmux]
 
 With a bare pseudo-terminal, what the program writes is judged; with tmux, what a person sees on the screen."""
+import fcntl
 import json
 import os
 import pty
@@ -10,9 +11,11 @@ import select
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from wire import play
@@ -32,6 +35,15 @@ FORM = {
     },
     "required": ["city", "mail", "password", "nights", "budget", "pets", "room"],
 }
+
+LINKS = {
+    "user_name": "https://good.example@evil.example/login",
+    "lookalike": "https://\u0430\u0440\u0440\u04cf\u0435.com/",
+    "script": "javascript:alert(1)",
+}
+# What a server would say to look like us: in a line of its own, and pushed to the beginning of the terminal's next row.
+OURS = "signet: Open it?"
+FAKE = "Hello\n" + OURS + " [y/N]\r\n" + "  " + OURS + "\n" + " " * 200 + OURS + "x" * 300 + OURS + "\x1b[1A\x1b[2K" + OURS
 
 
 def serve():
@@ -60,6 +72,16 @@ def serve():
         elif params["name"] == "link":
             result = done("visited " + answers["u"]["action"]) if answers else ask(
                 "u", {"mode": "url", "message": "Log in", "url": "https://login.example/x?y=1"}, "s")
+        elif params["name"] == "plain":
+            result = done("plainly")
+        elif params["name"] == "environment":
+            result = done("%s %s" % (os.environ.get("SIGNET_TOKEN"), os.environ.get("OTHER")))
+        elif params["name"] in LINKS:
+            result = done("answered " + answers["u"]["action"]) if answers else ask(
+                "u", {"mode": "url", "message": "Log in", "url": LINKS[params["name"]]}, "s")
+        elif params["name"] == "fake":
+            result = done("filled in") if answers else ask("f", {"message": FAKE, "requestedSchema": {
+                "type": "object", "properties": {"a": {"type": "string", "title": FAKE, "description": FAKE, "enum": [FAKE]}}}}, "s")
         elif answers:
             answer = answers["booking"]
             result = done(json.dumps(answer, sort_keys=True) + params["requestState"])
@@ -75,13 +97,16 @@ class Person:
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.execvpe(command[0], command, environment)
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         self.shown = ""
+        self.before = ""
 
     def expect(self, text, seconds=20):
         end = time.monotonic() + seconds
         while text not in self.shown:
             if not self.read(end):
                 raise AssertionError("no %r in:\n%s" % (text, self.shown))
+        self.before = self.before + self.shown[:self.shown.index(text)]
         self.shown = self.shown[self.shown.index(text) + len(text):]
 
     def read(self, end):
@@ -243,6 +268,57 @@ class Terminal:
         person.expect("visited accept")
         assert person.leave() == 0
 
+    def addresses_that_are_not_opened(self):
+        for tool, said in (("user_name", "user name; the host would be evil.example"), ("script", "no http or https address")):
+            person = self.person("call", *self.server, tool)
+            person.expect(said)
+            person.expect("signet: [v]isited")
+            person.type("o\n")
+            person.answer("signet: [v]isited", "d")
+            person.expect("answered decline")
+            assert person.leave() == 0
+
+    def an_address_that_looks_like_another(self):
+        person = self.person("call", *self.server, "lookalike")
+        person.expect("https://xn--80ak6aa92e.com/")
+        person.expect("letters outside ASCII")
+        person.answer("Open it?", "d")
+        person.expect("answered decline")
+        assert person.leave() == 0
+
+    def a_server_that_imitates_us(self):
+        person = self.person("call", *self.server, "fake")
+        person.expect("asks:")
+        person.expect("  1)")
+        person.expect("[1 to 1")
+        for row in person.before.replace("\r\n", "\n").split("\n"):
+            assert OURS not in row[:len(OURS) + 3], "a row of the server looks like ours: %r" % row
+            assert len(row) <= 80, "the terminal breaks a row of the server: %r" % row
+        person.type("/decline\n")
+        person.expect("filled in")
+        assert person.leave() == 0
+
+    def yes_shows_what_it_accepts_and_opens_nothing(self):
+        opened = os.path.join(self.folder, "opened")
+        with open(os.path.join(self.folder, "xdg-open"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\necho \"$1 $SIGNET_TOKEN\" > " + shlex.quote(opened) + "\n")
+        os.chmod(file.name, 0o755)
+        self.environment["PATH"] = self.folder + ":" + os.environ["PATH"]
+        self.environment["SIGNET_TOKEN"] = "secret"
+        for tool, code, said in (("link", 0, "https://login.example/x?y=1"), ("lookalike", 0, "https://xn--80ak6aa92e.com/"),
+                                 ("user_name", 4, "user name"), ("script", 4, "no http or https")):
+            done = subprocess.run([self.signet, "call", "--yes", *self.server, tool], env=self.environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=20, text=True)
+            assert done.returncode == code and said in done.stderr, done
+            assert code or "not opened" in done.stderr, done
+        assert not os.path.exists(opened), "--yes opened an address"
+        person = self.person("call", *self.server, "link")
+        person.answer("Open it?", "o")
+        person.expect("visited accept")
+        assert person.leave() == 0
+        with open(opened, encoding="utf-8") as file:
+            assert file.read() == "https://login.example/x?y=1 \n", "the opener got more than the address"
+
     def a_resumed_call(self):
         person = self.person("call", "--save", self.saved, *self.server, "book")
         person.expect("Saved")
@@ -268,6 +344,53 @@ class Terminal:
         assert "\x1b" not in done.stderr, "control characters of the server reached the terminal"
         assert len(self.sent("tools/call")) == 1
 
+    def run(self, *words):
+        return subprocess.run([self.signet, *words], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=20, text=True)
+
+    def files_that_are_there_stay(self):
+        precious = os.path.join(self.folder, "precious")
+        for words in (("--save", precious), ("--save", precious, "--answers", precious)):
+            with open(precious, "w", encoding="utf-8") as file:
+                file.write("{}")
+            done = self.run("call", *words, *self.server, "book")
+            assert done.returncode == 2 and "--force" in done.stderr, done
+        # A call that asks nothing keeps nothing, and takes nothing away.
+        done = self.run("call", "--force", "--save", precious, *self.server, "plain")
+        assert done.returncode == 0, done
+        with open(precious, encoding="utf-8") as file:
+            assert file.read() == "{}"
+        done = self.run("trace", "--last-state", precious, *self.server, "plain")
+        assert done.returncode == 2 and "--force" in done.stderr, done
+        assert self.run("call", "--force", "--save", precious, *self.server, "book").returncode == 5
+        # The call that is resumed may be kept in its own file again.
+        assert self.run("call", "--resume", precious, "--save", precious).returncode == 5
+
+    def a_trace_goes_where_results_go(self):
+        done = self.run("trace", *self.server, "plain")
+        assert done.returncode == 0 and not done.stderr, done
+        assert done.stdout.startswith("--> server/discover") and done.stdout.endswith("plainly\n"), done
+        done = self.run("trace", "--json", *self.server, "plain")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [line.get("direction") for line in lines] == ["sent", "received", "sent", "received", None], done
+        assert lines[-1]["content"][0]["text"] == "plainly" and not done.stderr, done
+
+    def the_server_gets_the_variables_it_is_given(self):
+        self.environment["SIGNET_TOKEN"] = "secret"
+        self.environment["OF_THE_TEST"] = "there"
+        for words, expected in (((), "None None"), (("--env", "OTHER=x=y"), "None x=y"),
+                                (("--env", "SIGNET_TOKEN", "--env", "OTHER="), "secret ")):
+            done = self.run("call", *words, *self.server, "environment")
+            assert done.stdout.rstrip("\n") == expected, done
+        done = self.run("call", "--env", "NOT_THERE", *self.server, "environment")
+        assert done.returncode == 2 and "NOT_THERE" in done.stderr, done
+
+    def a_result_that_cannot_be_written(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([self.signet, "call", *self.server, "plain"], env=self.environment,
+                                  stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, timeout=20, text=True)
+        assert done.returncode == 1 and "cannot be written" in done.stderr, done
+
     def answers_from_a_file(self):
         with open(self.saved, "w", encoding="utf-8") as file:
             json.dump({"booking": self.CONTENT}, file)
@@ -277,9 +400,16 @@ class Terminal:
         assert json.loads(done.stdout)["resultType"] == "complete"
 
 
+# Those that need no screen.
+BARE = ["a_server_that_imitates_us", "yes_shows_what_it_accepts_and_opens_nothing", "nobody_there", "answers_from_a_file",
+        "files_that_are_there_stay", "a_trace_goes_where_results_go", "the_server_gets_the_variables_it_is_given",
+        "a_result_that_cannot_be_written"]
+
+
 def main():
     signal.alarm(110)
-    scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "a_url", "a_resumed_call", "nobody_there", "answers_from_a_file"]
+    scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "a_url", "addresses_that_are_not_opened",
+              "an_address_that_looks_like_another", "a_resumed_call", *BARE]
     with tempfile.TemporaryDirectory() as folder:
         in_tmux = sys.argv[2:] == ["tmux"]
         if in_tmux and shutil.which("tmux") is None:
@@ -287,7 +417,7 @@ def main():
             return 77
         terminal = Terminal(sys.argv[1], folder, in_tmux)
         if in_tmux:
-            scenes = [scene for scene in scenes if scene not in ("nobody_there", "answers_from_a_file")]
+            scenes = [scene for scene in scenes if scene not in BARE]
         return play(terminal, scenes)
 
 

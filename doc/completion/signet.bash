@@ -13,15 +13,15 @@ _signet() {
     --versions) words="any modern handshake" ;;
     --log-level) words="debug info notice warning error critical alert emergency" ;;
     *)
-      words="--json --header --token-file --ca --timeout --versions --log-level --verbose --help"
+      words="--json --header --token-file --env --ca --timeout --versions --log-level --verbose --help"
       case $command in
-        call | trace | read | prompt) words+=" --yes --answers --answer --rounds --save --resume" ;;&
+        call | trace | read | prompt) words+=" --yes --answers --answer --rounds --save --force --resume" ;;&
         call | trace) words+=" --arguments" ;;&
         trace) words+=" --full --last-state" ;;
         list) words+=" tools prompts resources templates" ;;
         listen) words+=" --uri tools prompts resources" ;;
-        keys) words="generate list rotate retire check --help" ;;
-        token) words="seal open inspect --help" ;;
+        keys) words="generate list rotate retire check --ring --help" ;;
+        token) words="seal open inspect --ring --help" ;;
         version) words= ;;
       esac
       ;;

@@ -1,17 +1,20 @@
 #include <signet/cli/answers.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include <signet/cli/form_field.h>
+#include <signet/cli/web_address.h>
 #include <signet/json/text.h>
-
-extern char** environ;
+#include <signet/transport/child_environment.h>
 
 namespace signet::cli {
 namespace {
@@ -29,7 +32,11 @@ Result<Answer> answer_of(const Question& question, const Json& prepared) {
   const std::string* action = has_action(prepared) ? prepared.find_string("action") : nullptr;
   if (action != nullptr && *action == "decline") return Answer::decline();
   if (action != nullptr && *action == "cancel") return Answer::cancel();
-  if (question.kind == Question::Kind::url) return Answer::accept();
+  if (question.kind == Question::Kind::url) {
+    const Result<WebAddress> address = read_web_address(question.url());
+    if (!address) return failure("signet does not open this address: " + address.error().message);
+    return Answer::accept();
+  }
   if (question.kind != Question::Kind::form) return Answer::result(prepared);
   const Json* inner = action != nullptr ? prepared.find("content") : nullptr;
   Json content = action == nullptr ? prepared : (inner != nullptr ? *inner : Json::object());
@@ -39,60 +46,98 @@ Result<Answer> answer_of(const Question& question, const Json& prepared) {
   return Answer::accept(std::move(content));
 }
 
-std::string host_of(std::string_view url) {
-  const std::size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) return {};
-  std::string_view rest = url.substr(scheme + 3);
-  rest = rest.substr(0, rest.find_first_of("/?#"));
-  const std::size_t user = rest.rfind('@');
-  return std::string(user == std::string_view::npos ? rest : rest.substr(user + 1));
+constexpr std::size_t label_columns_max = 40;  // of what stands in front of the cursor
+constexpr std::size_t options_shown_max = 300;
+constexpr auto opener_max = std::chrono::seconds(5);  // some openers stay as long as the browser
+
+// A text of the server under what we say: behind a bar, which no line of ours has.
+std::string barred(const Terminal& terminal, std::string_view text) {
+  return framed(text, Frame("  | ", "  | ", terminal.columns()));
 }
 
-// Hands the address to the desktop's own opener; no shell sees it.
-bool open_in_browser(const std::string& url) {
+// Whether the opener took the address: it ended well, or goes on.
+bool ends_well(pid_t pid, const Terminal& terminal) {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (process < 0) return false;
+  terminal.wait_for(process, opener_max);
+  ::close(process);
+  int status = 0;
+  const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+  return ended == 0 || (ended == pid && status == 0);
+}
+
+// Hands the address to the desktop's own opener; no shell sees it, and it sees no secret of ours.
+bool open_in_browser(const std::string& url, const Terminal& terminal) {
   std::string program = "xdg-open";
   std::string address = url;
   std::array<char*, 3> arguments{program.data(), address.data(), nullptr};
+  std::vector<std::string> environment = transport::child_environment({});
+  std::vector<char*> variables;
+  for (std::string& variable : environment) variables.push_back(variable.data());
+  variables.push_back(nullptr);
   posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  ::posix_spawnattr_init(&attributes);
+  for (const int fd : {0, 1, 2}) {
+    ::posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+  }
+  // Ctrl-C is for us, and what we block a browser must not.
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   pid_t pid = -1;
-  const int failed = ::posix_spawnp(&pid, program.c_str(), &actions, nullptr, arguments.data(), environ);
+  const int failed =
+      ::posix_spawnp(&pid, program.c_str(), &actions, &attributes, arguments.data(), variables.data());
   ::posix_spawn_file_actions_destroy(&actions);
-  if (failed != 0) return false;
-  int status = 0;
-  return ::waitpid(pid, &status, 0) == pid && status == 0;
+  ::posix_spawnattr_destroy(&attributes);
+  return failed == 0 && ends_well(pid, terminal);
 }
 
 void show_heading(Terminal& terminal, const Question& question) {
-  const std::string who = question.server_name.empty() ? "The server" : one_line(question.server_name, 60);
-  terminal.say("\n" + terminal.bold(who + " asks:") + " " + printable(question.message()) + "\n");
+  std::string name = one_line(question.server_name, 60);
+  std::replace(name.begin(), name.end(), '"', '\'');
+  const std::string who = name.empty() ? "The server" : "The server \"" + name + "\"";
+  terminal.say("\n" + terminal.bold(who + " asks:") + "\n" + barred(terminal, question.message()));
 }
 
 void show_options(Terminal& terminal, const FormField& field) {
-  for (std::size_t i = 0; i < field.options.size(); ++i) {
+  const std::size_t shown = std::min(field.options.size(), options_shown_max);
+  for (std::size_t i = 0; i < shown; ++i) {
     const FormField::Choice& option = field.options[i];
-    terminal.say("    " + std::to_string(i + 1) + ") " + one_line(option.title));
-    if (option.title != option.value) terminal.say(terminal.dim(" (" + one_line(option.value) + ")"));
-    terminal.say("\n");
+    const std::string value = option.title != option.value ? " (" + one_line(option.value) + ")" : "";
+    terminal.say(framed(one_line(option.title) + value,
+                        Frame("    " + std::to_string(i + 1) + ") ", "      | ", terminal.columns())));
   }
+  if (shown < field.options.size())
+    terminal.say("    (" + std::to_string(field.options.size() - shown) +
+                 " more, by their number or name)\n");
+}
+
+// What the field is called in front of the cursor: no longer than that the rest of the row is ours.
+std::string short_label(const FormField& field) {
+  if (columns_of(one_line(field.label)) <= label_columns_max) return one_line(field.label);
+  return one_line(field.name, label_columns_max / 2);
 }
 
 std::string prompt_of(const Terminal& terminal, const FormField& field) {
   std::string hint = expectation(field);
   const std::string fallback = fallback_text(field);
   if (!fallback.empty() && !field.secret)
-    hint += (hint.empty() ? "" : "; ") + ("Enter for " + one_line(fallback, 60));
+    hint += (hint.empty() ? "" : "; ") + ("Enter for " + one_line(fallback, label_columns_max));
   if (fallback.empty() && !field.required)
     hint += (hint.empty() ? "" : "; ") + std::string("may be left empty");
-  return "  " + one_line(field.label) + (hint.empty() ? "" : " " + terminal.dim("[" + hint + "]")) + ": ";
+  return "  " + short_label(field) + (hint.empty() ? "" : " " + terminal.dim("[" + hint + "]")) + ": ";
 }
 
 enum class FieldEnd { value, decline, cancel, interrupted, nobody };
 
 FieldEnd ask_field(Terminal& terminal, const FormField& field, std::optional<Json>& value) {
-  if (!field.description.empty()) terminal.say("  " + terminal.dim(printable(field.description)) + "\n");
+  if (short_label(field) != one_line(field.label))
+    terminal.say(barred(terminal, one_line(field.label, 1000)));
+  if (!field.description.empty()) terminal.say(terminal.dim(barred(terminal, field.description)));
   show_options(terminal, field);
   for (;;) {
     std::string line;
@@ -154,25 +199,36 @@ Outcome ask_form(Terminal& terminal, const Question& question, std::optional<Ans
   return Outcome::answered;
 }
 
+// The address as it would be opened, and what is to be known of it; nothing where it is none to open.
+std::optional<std::string> show_address(Terminal& terminal, const Question& question) {
+  const Result<WebAddress> address = read_web_address(question.url());
+  if (!address) {
+    terminal.say("  It wants you to visit an address that signet does not open: " +
+                 terminal.red(address.error().message) + ".\n" + barred(terminal, question.url()));
+    return std::nullopt;
+  }
+  terminal.say("  It wants you to visit the host " + terminal.bold(one_line(address->host, 300)) + ":\n  " +
+               address->text + "\n");
+  for (const std::string& warning : address->warnings) terminal.say("  " + terminal.red(warning) + "\n");
+  return address->text;
+}
+
 Outcome ask_url(Terminal& terminal, const Question& question, std::optional<Answer>& answer) {
-  const std::string url = question.url();
-  const bool web = url.starts_with("https://") || url.starts_with("http://");
-  terminal.say("  It wants you to visit " + terminal.bold(one_line(host_of(url))) + ":\n  " + printable(url) +
-               "\n");
-  if (url.starts_with("http://")) terminal.say("  " + terminal.red("This address is not encrypted.") + "\n");
+  const std::optional<std::string> address = show_address(terminal, question);
   for (;;) {
     std::string line;
-    const LineEnd end =
-        terminal.ask(web ? "  Open it? [o]pen in the browser, [v]isited by myself, [d]ecline, [c]ancel: "
-                         : "  [v]isited by myself, [d]ecline, [c]ancel: ",
-                     false, line);
+    const LineEnd end = terminal.ask(
+        address ? "signet: Open it? [o]pen in the browser, [v]isited by myself, [d]ecline, [c]ancel: "
+                : "signet: [v]isited by myself, [d]ecline, [c]ancel: ",
+        false, line);
     if (end == LineEnd::interrupted) return Outcome::interrupted;
     if (end == LineEnd::end_of_input) return Outcome::nobody;
-    if (line == "d" || line == decline_word) answer = Answer::decline();
+    if (line == "d" || line == "n" || line == decline_word) answer = Answer::decline();
     if (line == "c" || line == cancel_word) answer = Answer::cancel();
     if (line == "v") answer = Answer::accept();
-    if (web && (line == "o" || line == "y")) {
-      if (!open_in_browser(url)) terminal.say("  It could not be opened here; please visit it yourself.\n");
+    if (address && (line == "o" || line == "y")) {
+      if (!open_in_browser(*address, terminal))
+        terminal.say("  It could not be opened here; please visit it yourself.\n");
       answer = Answer::accept();
     }
     if (answer) return Outcome::answered;
@@ -181,8 +237,8 @@ Outcome ask_url(Terminal& terminal, const Question& question, std::optional<Answ
 
 Outcome ask_json(Terminal& terminal, const Question& question, std::optional<Answer>& answer) {
   const bool sampling = question.kind == Question::Kind::sampling;
-  terminal.say(sampling ? "  It wants a language model's answer to:\n  " +
-                              printable(json::write(question.params)) + "\n"
+  terminal.say(sampling ? "  It wants a language model's answer to:\n" +
+                              barred(terminal, json::write(question.params))
                         : "  It wants the list of folders you work in.\n");
   for (;;) {
     std::string line;
@@ -278,11 +334,21 @@ Result<std::optional<Answer>> PreparedAnswers::find(const Question& question) {
   Result<Answer> answer = answer_of(question, *prepared);
   if (answer) return std::optional<Answer>(std::move(*answer));
   const std::string key = one_line(question.key);
+  if (question.kind == Question::Kind::url) return failure(key + ": " + answer.error().message);
   if (rests_on_yes(question)) {
     return failure("--yes does not answer " + key + ": " + answer.error().message +
                    "; give it with --answer field=value");
   }
   return failure("the prepared answer to " + key + " does not fit: " + answer.error().message);
+}
+
+void tell_unasked(Terminal& terminal, const Question& question, const Answer& answer) {
+  const std::string* action = answer.json().find_string("action");
+  if (question.kind != Question::Kind::url || action == nullptr || *action != "accept") return;
+  show_heading(terminal, question);
+  show_address(terminal, question);
+  terminal.say(
+      "signet: accepted as you said beforehand; it was not opened here, and waits for you to visit it.\n");
 }
 
 Outcome interview(Terminal& terminal, const Question& question, std::optional<Answer>& answer) {

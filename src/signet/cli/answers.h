@@ -23,6 +23,8 @@ class PreparedAnswers {
   Result<void> add_file(std::string_view text);
   // From `--answer field=value`.
   Result<void> add_field(std::string_view assignment);
+  // Yes to questions of yes and no, the defaults to all others, and consent to http and https addresses, none of which is
+  // opened by it.
   void accept_everything() { yes_ = true; }
 
   // The answer to this question; nothing where none was prepared; an error where it does not fit the form.
@@ -38,6 +40,9 @@ class PreparedAnswers {
   std::map<std::string, std::size_t, std::less<>> used_;
   bool yes_ = false;
 };
+
+// Shows an address that was accepted without asking: nobody has seen it, and nothing was opened. Says nothing of other answers.
+void tell_unasked(Terminal& terminal, const Question& question, const Answer& answer);
 
 enum class Outcome { answered, interrupted, nobody };
 

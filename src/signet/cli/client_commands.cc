@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <iostream>
 #include <memory>
 
 #include <signet/cli/answers.h>
@@ -29,6 +30,7 @@ namespace {
 constexpr int exit_usage = 2;
 constexpr int exit_nobody = 4;
 constexpr int exit_saved = 5;
+constexpr std::size_t sentence_bytes_max = 2000;
 
 // One run of a command: the server, the client, and the person.
 class Run {
@@ -44,6 +46,7 @@ class Run {
  private:
   Result<void> prepare();
   Result<std::unique_ptr<Service>> connect();
+  std::chrono::milliseconds timeout() const;
   ClientOptions client_options();
   CallOptions call_options();
 
@@ -61,15 +64,17 @@ class Run {
   int finish(const std::string& method, const Json& result);
   int failed(const CallError& error);
   int usage(const std::string& sentence);
-  void print(const std::string& text) const;
-  void print_json(const Json& json) const { print(json::write(json) + "\n"); }
+  void print_trace(std::string_view text);
+  void say_problem(const std::string& sentence);
+  void print(const std::string& text) { terminal_.print(text); }
+  void print_json(const Json& json) { print(json::write(json) + "\n"); }
 
   ClientCommandOptions options_;
   Interrupts& interrupts_;
   Terminal terminal_;
   PreparedAnswers prepared_;
   std::optional<std::string> answer_problem_;
-  bool nobody_ = false;
+  bool saved_ = false;  // options_.save is a file of this call
   EventLoop loop_;
   Conversation conversation_;
   std::unique_ptr<Service> service_;
@@ -106,6 +111,12 @@ Result<std::unique_ptr<Service>> Run::connect() {
   if (!options_.target.command.empty()) {
     ChildProcessOptions child;
     child.log = log;
+    for (const std::string& variable : options_.environment) {
+      const std::size_t equals = variable.find('=');
+      const std::string name = variable.substr(0, equals);
+      const char* own = equals == std::string::npos ? std::getenv(name.c_str()) : nullptr;
+      child.environment.emplace_back(name, own != nullptr ? own : variable.substr(name.size() + 1));
+    }
     auto started = ChildProcess::start(loop_, options_.target.command, std::move(child));
     if (!started) return failure(started.error());
     return std::unique_ptr<Service>(std::move(*started));
@@ -113,13 +124,10 @@ Result<std::unique_ptr<Service>> Run::connect() {
   HttpClientOptions http;
   http.log = log;
   http.ca_file = options_.ca_file;
-  if (options_.timeout_seconds > 0) {
-    const auto wanted = std::chrono::milliseconds(static_cast<std::int64_t>(options_.timeout_seconds * 1000));
-    http.silence_max = std::max(http.silence_max, wanted);
-  }
+  // The call's own time ends it sooner.
+  http.silence_max = std::chrono::milliseconds(0);
   for (const std::string& header : options_.headers) {
     const std::size_t colon = header.find(':');
-    if (colon == std::string::npos) return failure("--header needs 'Name: value'");
     http.headers.emplace_back(header.substr(0, colon), trimmed(std::string_view(header).substr(colon + 1)));
   }
   const char* variable = std::getenv("SIGNET_TOKEN");
@@ -136,6 +144,10 @@ Result<std::unique_ptr<Service>> Run::connect() {
   return std::unique_ptr<Service>(std::move(*created));
 }
 
+std::chrono::milliseconds Run::timeout() const {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(options_.timeout_seconds * 1000)));
+}
+
 ClientOptions Run::client_options() {
   ClientOptions client;
   const bool asks = options_.command != "list" && options_.command != "listen";
@@ -149,11 +161,9 @@ ClientOptions Run::client_options() {
   if (options_.versions == "handshake") client.versions = ClientOptions::Versions::handshake_only;
   client.rounds_max = options_.rounds_max;
   client.log = options_.verbose ? log_to_stderr(LogLevel::debug) : log_to_stderr(LogLevel::warning);
-  if (options_.timeout_seconds > 0) {
-    client.call_timeout =
-        std::chrono::milliseconds(static_cast<std::int64_t>(options_.timeout_seconds * 1000));
+  client.call_timeout = timeout();
+  if (client.call_timeout.count() > 0)
     client.probe_timeout = std::min(client.probe_timeout, client.call_timeout);
-  }
   if (!options_.log_level.empty()) client.log_level = options_.log_level;
   client.on_log = [this](const Json& params) {
     const std::string* level = params.find_string("level");
@@ -162,8 +172,8 @@ ClientOptions Run::client_options() {
                              : data->is_string() ? *data->as_string()
                                                  : json::write(*data);
     terminal_.say(
-        terminal_.dim("[" + (level != nullptr ? one_line(*level, 20) : "log") + "] " + printable(text)) +
-        "\n");
+        terminal_.dim(framed(text, Frame("[" + (level != nullptr ? one_line(*level, 20) : "log") + "] ",
+                                         "  | ", terminal_.columns()))));
   };
   return client;
 }
@@ -185,12 +195,14 @@ Answer Run::answer(const Question& question) {
     answer_problem_ = ready.error().message;
     return Answer::abandon();
   }
-  if (*ready) return **ready;
+  if (*ready) {
+    tell_unasked(terminal_, question, **ready);
+    return **ready;
+  }
   std::optional<Answer> given;
   const Outcome outcome = interview(terminal_, question, given);
   if (outcome == Outcome::answered) return *given;
   if (outcome == Outcome::nobody) {
-    nobody_ = true;
     answer_problem_ =
         "The server asks" + fields_asked(question) +
         ", and nobody is here to answer. Run it in a terminal, or give --answers FILE, --answer "
@@ -199,14 +211,26 @@ Answer Run::answer(const Question& question) {
   return Answer::abandon();
 }
 
-void Run::print(const std::string& text) const {
-  // What a pipe gets stays as it is; a terminal must not be played on.
-  std::cout << (::isatty(1) == 1 ? printable(text) : text);
+// The trace is what the command is for, so it goes where results go. At a terminal no row of it looks like a line of ours.
+void Run::print_trace(std::string_view text) {
+  if (::isatty(1) != 1) return terminal_.print(text);
+  std::string rows;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    rows += framed(text.substr(0, end), Frame("", "  | ", terminal_.columns()));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  terminal_.print(rows);
 }
 
 int Run::usage(const std::string& sentence) {
-  std::cerr << "signet " << options_.command << ": " << printable(sentence) << "\n";
+  terminal_.say("signet " + options_.command + ": " + one_line(sentence, sentence_bytes_max) + "\n");
   return exit_usage;
+}
+
+// On one line: parts of it may be the server's.
+void Run::say_problem(const std::string& sentence) {
+  terminal_.say(terminal_.red("signet: ") + one_line(sentence, sentence_bytes_max) + "\n");
 }
 
 int Run::failed(const CallError& error) {
@@ -215,7 +239,7 @@ int Run::failed(const CallError& error) {
     return interrupts_.exit_code();
   }
   if (error.kind == CallError::Kind::cancelled && answer_problem_) {
-    terminal_.say(terminal_.red("signet: ") + printable(*answer_problem_) + "\n");
+    say_problem(*answer_problem_);
     return exit_nobody;
   }
   if (options_.json && error.fault) {
@@ -223,7 +247,7 @@ int Run::failed(const CallError& error) {
                                                      {"message", error.fault->message},
                                                      {"data", error.fault->data}})}}));
   }
-  terminal_.say(terminal_.red("signet: ") + printable(explain(error, options_.target)) + "\n");
+  say_problem(explain(error, options_.target));
   return exit_code_of(error);
 }
 
@@ -285,14 +309,18 @@ int Run::follow(Client& client, Called<Step> step) {
       saved.target = options_.target;
       saved.continuation = step->continuation;
       if (!step->questions.empty()) saved.server_name = step->questions.front().server_name;
-      const Result<void> written = save_call(options_.save, saved);
+      const bool ours = saved_ || options_.force || is_same_file(options_.save, options_.resume);
+      const Result<void> written =
+          save_call(options_.save, saved, ours ? Existing::replaced : Existing::refused);
       if (!written) return usage(written.error().message);
+      saved_ = true;
     }
     Answers answers;
     for (const Question& question : step->questions) {
       Result<std::optional<Answer>> ready = prepared_.find(question);
       if (!ready) return usage(ready.error().message);
       if (*ready) {
+        tell_unasked(terminal_, question, **ready);
         answers.insert_or_assign(question.key, **ready);
       } else if (options_.save.empty()) {
         answers.insert_or_assign(question.key, answer(question));
@@ -304,7 +332,8 @@ int Run::follow(Client& client, Called<Step> step) {
     }
     if (answers.size() < step->questions.size()) {
       for (const Question& question : step->questions) {
-        terminal_.say(one_line(question.key) + ": " + printable(question.message()) + "\n");
+        terminal_.say(framed(question.message(),
+                             Frame(one_line(question.key, 60) + ": ", "  | ", terminal_.columns())));
       }
       terminal_.say("Saved. Go on with: signet " + options_.command + " --resume " + options_.save + "\n");
       return exit_saved;
@@ -313,8 +342,9 @@ int Run::follow(Client& client, Called<Step> step) {
         conversation_.run(client.resume(std::move(step->continuation), std::move(answers), call_options()));
   }
   if (!step) return failed(step.error());
-  const std::string& file = options_.save.empty() ? options_.resume : options_.save;
-  if (!file.empty()) ::unlink(file.c_str());
+  // The call is over, and its files are of no more use. What was there before and is none of ours stays.
+  if (!options_.resume.empty() && options_.resume != "-") ::unlink(options_.resume.c_str());
+  if (saved_) ::unlink(options_.save.c_str());
   return finish(options_.command == "prompt" ? "prompts/get"
                 : options_.command == "read" ? "resources/read"
                                              : "tools/call",
@@ -444,12 +474,11 @@ int Run::listen() {
   const auto on_event = [this](const Notification& event) {
     if (options_.json) {
       print_json(Json::object({{"method", event.method}, {"params", event.params}}));
-      std::cout.flush();
     } else if (event.method == "notifications/subscriptions/acknowledged") {
       terminal_.say(terminal_.dim("Listening; Ctrl-C ends.") + "\n");
     } else {
       const std::string* uri = event.params.find_string("uri");
-      std::cout << one_line(event.method) << (uri != nullptr ? " " + one_line(*uri) : "") << std::endl;
+      print(one_line(event.method) + (uri != nullptr ? " " + one_line(*uri, 1000) : "") + "\n");
     }
   };
   CallOptions stopping;
@@ -465,6 +494,11 @@ int Run::listen() {
 int Run::go() {
   const Result<void> ready = prepare();
   if (!ready) return usage(ready.error().message);
+  for (const std::string& file : {options_.save, options_.last_state}) {
+    const bool resumed = file == options_.save && is_same_file(file, options_.resume);
+    if (is_there(file) && !resumed && !options_.force)
+      return usage(file + " is there already; --force replaces it");
+  }
   if (!options_.resume.empty()) {
     const Result<SavedCall> saved = load_call(options_.resume);
     if (!saved) return usage(saved.error().message);
@@ -472,14 +506,15 @@ int Run::go() {
   }
   Result<std::unique_ptr<Service>> service = connect();
   if (!service) {
-    terminal_.say(terminal_.red("signet: ") + service.error().message + "\n");
+    say_problem(service.error().message);
     return 3;
   }
   service_ = std::move(*service);
   Service* used = service_.get();
   if (options_.command == "trace") {
     trace_ = std::make_unique<TracingService>(
-        *service_, [this](std::string_view text) { terminal_.say(text); }, options_.full);
+        *service_, [this](std::string_view text) { print_trace(text); },
+        TraceForm(options_.json, options_.full));
     used = trace_.get();
   }
   client_ = std::make_unique<Client>(*used, loop_.executor(), client_options());
@@ -497,15 +532,20 @@ int Run::go() {
   } else {
     code = call();
   }
-  std::cout.flush();
   client_.reset();
   service_.reset();
+  if (!terminal_.printed_all() && code == 0) {
+    say_problem("standard output cannot be written");
+    code = 1;
+  }
   if (trace_ && !options_.last_state.empty() && !trace_->last_state().empty()) {
-    const Result<void> kept = write_private_file(options_.last_state, trace_->last_state() + "\n");
+    const Result<void> kept = write_private_file(options_.last_state, trace_->last_state() + "\n",
+                                                 options_.force ? Existing::replaced : Existing::refused);
     terminal_.say(kept ? "The last state is in " + options_.last_state +
                              "; with the server's keys: signet token inspect --ring RING < " +
                              options_.last_state + "\n"
-                       : kept.error().message + "\n");
+                       : "signet: " + kept.error().message + "\n");
+    if (!kept && code == 0) code = 1;
   }
   return code;
 }

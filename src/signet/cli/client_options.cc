@@ -1,21 +1,25 @@
 #include <signet/cli/client_options.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 
+#include <signet/cli/command.h>
+#include <signet/cli/help.h>
+
 namespace signet::cli {
 namespace {
 
 constexpr const char* server_help =
-    "SERVER is an address (http://host:port/mcp, https://...; localhost:8080/mcp means http), or -- and the "
-    "command that\n"
-    "starts a server on its standard streams.";
+    "SERVER is an address (http://host:port/mcp, https://...; localhost:8080/mcp means http), or -- and\n"
+    "the command that starts a server on its standard streams.";
 constexpr const char* split_help =
-    " That command ends at a second --. Without one it ends before the\n"
-    "last word that is neither key=value nor an option of signet: that word is the tool, prompt or resource.";
+    " That command ends at a second --. Without\n"
+    "one it ends before the last word that is neither key=value nor an option of signet: that word is\n"
+    "the tool, prompt or resource.";
 constexpr const char* tool_examples =
     "\n"
     "  signet %C https://example.com/mcp book nights=2\n"
@@ -33,23 +37,17 @@ constexpr const char* prompt_examples =
 constexpr const char* question_help =
     "\nAt a question, /decline refuses, /cancel dismisses it, Ctrl-C leaves without an answer.";
 constexpr const char* exit_help =
-    "\n\nExit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 not reached or no MCP server, "
-    "4 asked for what nobody\n"
-    "answers, 5 saved before it was finished, 130 interrupted.";
-
-// The usage as we write it; CLI11's own says too little.
-class Help final : public CLI::Formatter {
- public:
-  explicit Help(std::string usage) : usage_(std::move(usage)) { column_width(24); }
-  std::string make_usage(const CLI::App*, std::string) const override { return "Usage: " + usage_ + "\n"; }
-
- private:
-  std::string usage_;
-};
+    "\n\nExit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 not reached or no MCP server,\n"
+    "4 asked for what nobody answers, 5 saved before it was finished, 130 interrupted (128 and the\n"
+    "number of the signal).";
+constexpr const char* exit_help_unasked =
+    "\n\nExit codes: 0 done, 1 refused or failed, 2 wrong command line, 3 not reached or no MCP server,\n"
+    "130 interrupted (128 and the number of the signal).";
 
 const char* description_of(const std::string& command) {
   if (command == "call") return "Calls a tool, and asks you what the tool asks.";
-  if (command == "trace") return "Calls a tool and shows every message on the way.";
+  if (command == "trace")
+    return "Calls a tool and shows every message on the way, on standard output; the result comes last.";
   if (command == "list")
     return "Lists what a server offers: tools, prompts, resources, templates, or all of it.";
   if (command == "read") return "Reads a resource.";
@@ -76,12 +74,21 @@ const char* wanted_of(const std::string& command) {
 bool asks(const std::string& command) { return command != "list" && command != "listen"; }
 
 std::string footer_of(const std::string& command) {
-  if (!asks(command)) return std::string(server_help) + exit_help;
+  if (!asks(command)) return std::string(server_help) + exit_help_unasked;
   std::string examples = command == "read"     ? read_examples
                          : command == "prompt" ? prompt_examples
                                                : tool_examples;
   for (std::size_t at = 0; (at = examples.find("%C")) != std::string::npos;) examples.replace(at, 2, command);
   return std::string(server_help) + split_help + examples + question_help + exit_help;
+}
+
+// Not what is no number, nor so much that a sum of times overflows.
+std::string is_time(const std::string& text) {
+  double seconds = -1;
+  const bool read = CLI::detail::lexical_cast(text, seconds);
+  return read && seconds >= 0 && seconds <= static_cast<double>(option_seconds_max)
+             ? ""
+             : text + " is no time in seconds";
 }
 
 // Says the choices when it refuses, and not in the list of options.
@@ -91,62 +98,83 @@ CLI::Validator one_of(std::vector<std::string> choices) {
 
 void declare(CLI::App& app, ClientCommandOptions& options) {
   const std::string& command = options.command;
-  app.add_flag("--json", options.json, "Print the result as JSON on one line");
-  app.add_option("--header", options.headers, "Send this header, 'Name: value'")
+  app.add_flag("--json", options.json,
+               command == "trace"    ? "Print every message and at last the result as JSON, a line for each"
+               : command == "listen" ? "Print every announcement as JSON, a line for each"
+                                     : "Print the result as JSON on one line");
+  app.add_option(
+         "--header", options.headers,
+         "Send this header, 'Name: value'; may be repeated. Not for secrets: other users of the machine "
+         "can read command lines")
       ->type_name("HEADER")
       ->allow_extra_args(false)
       ->take_all();
   app.add_option("--token-file", options.token_file,
-                 "Send the bearer token in this file (else $SIGNET_TOKEN)")
+                 "Send the bearer token on the first line of this file (else the one in $SIGNET_TOKEN)")
       ->type_name("FILE");
+  app.add_option("--env", options.environment,
+                 "Give the server's command this variable: NAME=VALUE, or NAME alone for the one that signet "
+                 "has; may be repeated. It gets all of signet's but those whose names begin with SIGNET_")
+      ->type_name("VARIABLE")
+      ->allow_extra_args(false)
+      ->take_all();
   app.add_option("--ca", options.ca_file, "Trust the certificates in this file, not the system's")
       ->type_name("FILE");
   app.add_option("--timeout", options.timeout_seconds,
-                 "Seconds the server may take, without your own time (300)")
+                 "How long the server may take, without your own time (300 seconds; 0: no limit)")
       ->type_name("SECONDS")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+      ->check(is_time);
   app.add_option("--versions", options.versions,
-                 "any, modern (2026-07-28) or handshake (2025-11-25 and before)")
+                 "any (unless given), modern (2026-07-28) or handshake (2025-11-25 and before)")
       ->type_name("WHICH")
       ->check(one_of({"any", "modern", "handshake"}));
-  app.add_option(
-         "--log-level", options.log_level,
-         "Show the server's log messages from this level on: debug, info, notice, warning, error, ...")
+  app.add_option("--log-level", options.log_level,
+                 "Show the server's log messages from this level on: debug, info, notice, warning, error, "
+                 "critical, alert or emergency (none)")
       ->type_name("LEVEL")
       ->check(one_of({"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}));
-  app.add_flag("--verbose", options.verbose, "Say what happens on the way");
+  app.add_flag("--verbose", options.verbose, "Say what happens on the way, on standard error");
   if (asks(command)) {
-    app.add_flag("--yes", options.yes, "Answer yes and take the defaults");
+    app.add_flag(
+        "--yes", options.yes,
+        "Answer yes, and take the defaults. Addresses to visit are accepted and shown, never opened");
     app.add_option("--answers", options.answers,
                    "Take the answers from this JSON file: {\"key\": {\"field\": ...}}")
         ->type_name("FILE");
-    app.add_option("--answer", options.answer, "Answer this field: name=value")
+    app.add_option("--answer", options.answer, "Answer this field; may be repeated")
         ->type_name("FIELD=VALUE")
         ->allow_extra_args(false)
         ->take_all();
-    app.add_option("--rounds", options.rounds_max, "How often the server may ask (10)")
+    app.add_option("--rounds", options.rounds_max,
+                   "How often the server may ask in one call (10; at most 1000)")
         ->type_name("COUNT")
         ->check(CLI::Validator(CLI::Range(0, 1000)).description(""));
-    app.add_option("--save", options.save, "Do not ask: keep the call in this file, for --resume")
+    app.add_option("--save", options.save,
+                   "Do not ask: keep the call in this new file, for --resume; only you may read it")
         ->type_name("FILE");
+    app.add_flag("--force", options.force,
+                 command == "trace" ? "Replace files of --save and --last-state that are there already"
+                                    : "Replace a file of --save that is there already");
     app.add_option(
            "--resume", options.resume,
-           "Go on with the call kept in this file, at its server or at another instance of it (SERVER)")
+           "Go on with the call kept in this file, at its server or at another instance of it (SERVER); "
+           "the file is removed when the call is over")
         ->type_name("FILE");
   }
   if (command == "call" || command == "trace") {
     app.add_option("--arguments", options.arguments,
-                   "The arguments as JSON; --json '{...}' for short; @FILE, or - for input")
+                   "All arguments as a JSON object, as @FILE, or - for standard input; --json followed by "
+                   "one of these is short for it")
         ->type_name("JSON");
   }
   if (command == "trace") {
     app.add_flag("--full", options.full, "Show states in full: who has one may continue the call");
     app.add_option("--last-state", options.last_state,
-                   "Keep the last state in this file; signet token inspect reads it")
+                   "Keep the last state in this new file; signet token inspect reads it")
         ->type_name("FILE");
   }
   if (command == "listen") {
-    app.add_option("--uri", options.uris, "Hear of changes of this resource")
+    app.add_option("--uri", options.uris, "Hear of changes of this resource; may be repeated")
         ->type_name("URI")
         ->allow_extra_args(false)
         ->take_all();
@@ -187,6 +215,20 @@ std::optional<std::string> take_target(ClientCommandOptions& options, std::vecto
   return std::nullopt;
 }
 
+// What is wrong with an option that CLI11 does not look into.
+std::optional<std::string> malformed(const ClientCommandOptions& options) {
+  for (const std::string& header : options.headers) {
+    if (header.find(':') == std::string::npos) return "--header needs 'Name: value'";
+  }
+  for (const std::string& variable : options.environment) {
+    const std::size_t equals = variable.find('=');
+    const bool unknown = equals == std::string::npos && std::getenv(variable.c_str()) == nullptr;
+    if (unknown || variable.empty() || equals == 0)
+      return "--env " + variable + ": there is no such variable here";
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ParsedOptions parse_client_options(const std::string& command, const std::vector<std::string>& words) {
@@ -221,6 +263,11 @@ ParsedOptions parse_client_options(const std::string& command, const std::vector
   const std::optional<std::string> problem = take_target(options, std::move(split->command));
   if (problem) {
     parsed.exit_code = mistake(command, *problem);
+    return parsed;
+  }
+  const std::optional<std::string> wrong = malformed(options);
+  if (wrong) {
+    parsed.exit_code = mistake(command, *wrong);
     return parsed;
   }
   if (trailing == 1 && options.words.empty() && options.resume.empty()) {

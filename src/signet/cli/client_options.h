@@ -20,10 +20,12 @@ struct ClientCommandOptions {
   std::vector<std::string> answer;  // field=value
   std::string save;
   std::string resume;
+  bool force = false;                    // files that are there may be replaced
+  std::vector<std::string> environment;  // of the server's command: NAME=value, or NAME for ours
   std::vector<std::string> headers;
   std::string token_file;
   std::string ca_file;
-  double timeout_seconds = 0;
+  double timeout_seconds = 300;  // 0: no limit
   int rounds_max = 10;
   std::string versions = "any";
   std::string log_level;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include <signet/keys/time_text.h>
 
@@ -33,6 +34,15 @@ std::string read_input(const std::string& path, std::size_t bytes_max) {
   }
   if (input.bad()) fail("cannot read " + (path == "-" ? "standard input" : path));
   return text;
+}
+
+void add_duration(CLI::App& command, const std::string& name, std::int64_t& seconds,
+                  const std::string& description, std::int64_t seconds_min) {
+  const std::map<std::string, std::int64_t> units{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+  command.add_option(name, seconds, description + "; in seconds, or with s, m, h or d")
+      ->transform(CLI::Validator(CLI::AsNumberWithUnit(units)).description(""))
+      ->check(CLI::Validator(CLI::Range(seconds_min, option_seconds_max)).description(""))
+      ->type_name("TIME");
 }
 
 Timestamp time_or_now(const std::string& text) {

@@ -2,18 +2,21 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <signet/base/bytes.h>
 #include <signet/base/entropy.h>
 #include <signet/cli/command.h>
+#include <signet/cli/help.h>
 #include <signet/keys/ring_file.h>
 #include <signet/keys/ring_text.h>
 #include <signet/keys/rotation.h>
@@ -29,7 +32,7 @@ using token::KeyRing;
 using token::KeyStage;
 using token::RingKey;
 
-// What the options of all five subcommands say.
+// What the options of a subcommand say.
 struct KeysOptions {
   std::string ring;
   std::string id;
@@ -64,10 +67,12 @@ void generate(const KeysOptions& options) {
 
 void list(const KeysOptions& options) {
   const std::shared_ptr<const KeyRing> ring = read_ring(options.ring);
-  const auto row = [](const std::string& key, std::string_view stage, const std::string& since,
-                      const std::string& until, const std::string& fingerprint) {
-    std::cout << std::left << std::setw(34) << key << std::setw(8) << stage << std::setw(26) << since
-              << std::setw(26) << until << fingerprint << '\n';
+  std::size_t widest = 3;
+  for (const RingKey& key : ring->keys()) widest = std::max(widest, key.id().size());
+  const auto row = [widest](const std::string& key, std::string_view stage, const std::string& since,
+                            const std::string& until, const std::string& fingerprint) {
+    std::cout << std::left << std::setw(static_cast<int>(widest + 2)) << key << std::setw(8) << stage
+              << std::setw(26) << since << std::setw(26) << until << fingerprint << '\n';
   };
   row("KEY", "STAGE", "SINCE", "OPENS UNTIL", "FINGERPRINT");
   for (const RingKey& key : ring->keys()) {
@@ -128,7 +133,12 @@ void rotate(const KeysOptions& options) {
   report(step, **ring, times, now);
 }
 
-void retire(const KeysOptions& options) {
+void retire(const KeysOptions& given) {
+  KeysOptions options = given;
+  const char* usual = std::getenv("SIGNET_RING");
+  // One word and a ring in the environment: the word is the key.
+  if (options.id.empty() && usual != nullptr) options.id = std::exchange(options.ring, usual);
+  if (options.id.empty()) fail("which key? signet keys retire --ring FILE ID", 2);
   const Timestamp now = time_or_now(options.now);
   const Timestamp at = options.at.empty() ? now : time_or_now(options.at);
   const auto change = [&](std::vector<KeyEntry>& entries) {
@@ -152,11 +162,27 @@ void check(const KeysOptions& options) {
   }
 }
 
+constexpr const char* exit_help = "Exit codes: 0 done, 1 refused or failed, 2 wrong command line.";
+
 CLI::App* subcommand(CLI::App& keys, const std::string& name, const std::string& description,
-                     const std::shared_ptr<KeysOptions>& options, void (*run)(const KeysOptions&)) {
+                     KeysOptions*& given, void (*run)(const KeysOptions&)) {
+  // Of its own: SIGNET_RING would be read into the options of the other subcommands too.
+  const auto options = std::make_shared<KeysOptions>();
+  given = options.get();
   CLI::App* command = keys.add_subcommand(name, description);
-  command->add_option("--ring,RING", options->ring, "The ring file")->required()->envname("SIGNET_RING");
-  command->add_option("--now", options->now, "Another time than now, for trying things out (RFC 3339, UTC)");
+  command->formatter(std::make_shared<Help>("signet keys " + name + " --ring FILE" +
+                                            (name == "retire" ? " ID" : "") + " [OPTIONS]"));
+  command->footer(exit_help);
+  // As the first word too, which --help does not repeat.
+  command
+      ->add_option("--ring,RING", options->ring,
+                   name == "generate" ? "The new ring file, or - for standard output (else $SIGNET_RING)"
+                                      : "The ring file (else $SIGNET_RING)")
+      ->type_name("FILE")
+      ->required()
+      ->envname("SIGNET_RING");
+  command->add_option("--now", options->now, "Another time than now, for trying things out (RFC 3339, UTC)")
+      ->type_name("TIME");
   command->callback([options, run] { run(*options); });
   return command;
 }
@@ -164,36 +190,38 @@ CLI::App* subcommand(CLI::App& keys, const std::string& name, const std::string&
 }  // namespace
 
 void add_keys_command(CLI::App& signet) {
-  const auto options = std::make_shared<KeysOptions>();
+  KeysOptions* options = nullptr;  // of the subcommand in hand
   CLI::App* keys = signet.add_subcommand("keys", "Make, change and check rings of keys");
   keys->require_subcommand(1);
-  const CLI::AsNumberWithUnit time_unit(
-      std::map<std::string, std::int64_t>{{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}});
+  keys->formatter(std::make_shared<Help>("signet keys COMMAND --ring FILE [OPTIONS]"));
+  keys->footer(std::string("signet keys COMMAND --help says more.\n\n") + exit_help);
 
-  CLI::App* generating = subcommand(
-      *keys, "generate", "Make a new ring with one key (RING may be -: standard output)", options, generate);
-  generating->add_option("--id", options->id, "The key's name; by default the day");
+  CLI::App* generating =
+      subcommand(*keys, "generate", "Make a new ring file with one key", options, generate);
+  generating->add_option("--id", options->id, "The key's name (the day)")->type_name("NAME");
   subcommand(*keys, "list", "Show the keys of a ring, without their secrets", options, list);
   CLI::App* rotating =
       subcommand(*keys, "rotate", "Take the next of the three steps to a new sealing key", options, rotate);
-  rotating->add_option("--step", options->step, "Take this step or none")
-      ->check(CLI::IsMember({"accept", "seal", "retire"}));
-  rotating->add_option("--id", options->id, "The new key's name; by default the day");
   rotating
-      ->add_option("--settle", options->settle_seconds,
-                   "How long until every instance has read a new ring [60s]")
-      ->transform(time_unit)
-      ->check(CLI::Range(std::int64_t{0}, option_seconds_max));
-  rotating->add_option("--lifetime", options->lifetime_seconds, "The longest that a state may live [24h]")
-      ->transform(time_unit)
-      ->check(CLI::Range(std::int64_t{0}, option_seconds_max));
+      ->add_option("--step", options->step, "Take this step or none: accept, seal or retire (the next one)")
+      ->type_name("STEP")
+      ->check(CLI::Validator(CLI::IsMember({"accept", "seal", "retire"})).description(""));
+  rotating->add_option("--id", options->id, "With step accept: the new key's name (the day)")
+      ->type_name("NAME");
+  add_duration(*rotating, "--settle", options->settle_seconds,
+               "How long until every instance has read a new ring (60s)", 0);
+  add_duration(*rotating, "--lifetime", options->lifetime_seconds, "The longest that a state may live (24h)",
+               0);
   rotating->footer(
-      "Steps: accept (a new key opens everywhere and does not seal yet), seal (it seals; the old one opens\n"
-      "until its states have expired), retire (the old one is taken out). None is skipped or hurried.");
+      std::string(
+          "Steps: accept (a new key opens everywhere and does not seal yet), seal (it seals; the old one\n"
+          "opens until its states have expired), retire (the old one is taken out). None is skipped or\n"
+          "hurried.\n\n") +
+      exit_help);
   CLI::App* retiring =
       subcommand(*keys, "retire", "Let a key that does not seal open nothing any more", options, retire);
-  retiring->add_option("ID", options->id, "The key's name")->required();
-  retiring->add_option("--at", options->at, "From when on; by default from now on (RFC 3339, UTC)");
+  retiring->add_option("ID", options->id, "The key's name");
+  retiring->add_option("--at", options->at, "From when on (RFC 3339, UTC; now)")->type_name("TIME");
   subcommand(*keys, "check", "Say whether a ring file is good, and what is to be done", options, check);
 }
 

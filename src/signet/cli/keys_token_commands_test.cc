@@ -76,6 +76,40 @@ struct CommandTest : ::testing::Test {
   std::string params;
 };
 
+TEST_F(CommandTest, TheRingIsNamedByItsOptionByTheFirstWordOrByTheEnvironment) {
+  ASSERT_EQ(run({"keys", "generate", "--ring", ring, "--id", "k1"}).exit_code, 0);
+  for (int step = 0; step < 2; ++step) {
+    ASSERT_EQ(run({"keys", "rotate", ring, "--settle", "0s", "--lifetime", "1h"}).exit_code, 0);
+  }
+  EXPECT_TRUE(contains(run({"keys", "list", ring}).out, "k1"));
+  const std::string first = "2100-01-01T00:00:00Z";
+  const std::string sooner = "2099-01-01T00:00:00Z";
+  EXPECT_EQ(run({"keys", "retire", "--ring", ring, "k1", "--at", first}).err, "");
+  ::setenv("SIGNET_RING", ring.c_str(), 1);
+  EXPECT_EQ(run({"keys", "retire", "k1", "--at", sooner}).err, "");
+  EXPECT_TRUE(contains(run({"keys", "list"}).out, "k1"));
+  // What is said on the command line counts more, in every subcommand.
+  const std::string other = folder / "other.json";
+  ASSERT_EQ(run({"keys", "generate", "--ring", other, "--id", "k9"}).err, "");
+  for (const char* command : {"list", "check"}) {
+    EXPECT_TRUE(contains(run({"keys", command, "--ring", other}).out, "k9")) << command;
+    EXPECT_TRUE(contains(run({"keys", command, other}).out, "k9")) << command;
+  }
+  ::unsetenv("SIGNET_RING");
+  EXPECT_EQ(run({"keys", "retire", ring}).exit_code, 2);
+  EXPECT_NE(run({"keys", "list"}).exit_code, 0);
+}
+
+TEST_F(CommandTest, TimesHaveUnitsAndLimits) {
+  ASSERT_EQ(run({"keys", "generate", ring, "--id", "k1"}).exit_code, 0);
+  const auto seal = [&](const std::string& lifetime) {
+    return run({"token", "seal", "--ring", ring, "--lifetime", lifetime}, "x").exit_code;
+  };
+  EXPECT_EQ(seal("2m"), 0);
+  EXPECT_EQ(seal("120"), 0);
+  for (const char* wrong : {"0", "-1", "1y", "1e300", "99999999999999"}) EXPECT_NE(seal(wrong), 0) << wrong;
+}
+
 TEST_F(CommandTest, GenerateMakesARingForItsOwnerAloneAndShowsNoSecret) {
   const Outcome made = run({"keys", "generate", ring, "--id", "k1"});
   EXPECT_EQ(made.exit_code, 0) << made.err;

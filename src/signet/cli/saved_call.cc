@@ -1,6 +1,7 @@
 #include <signet/cli/saved_call.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -34,7 +35,19 @@ Result<std::string> read_file(const std::string& path) {
   return text;
 }
 
-Result<void> write_private_file(const std::string& path, const std::string& text) {
+bool is_there(const std::string& path) {
+  struct stat found{};
+  return ::lstat(path.c_str(), &found) == 0;
+}
+
+bool is_same_file(const std::string& path, const std::string& other) {
+  struct stat one{};
+  struct stat two{};
+  return ::stat(path.c_str(), &one) == 0 && ::stat(other.c_str(), &two) == 0 && one.st_dev == two.st_dev &&
+         one.st_ino == two.st_ino;
+}
+
+Result<void> write_private_file(const std::string& path, const std::string& text, Existing existing) {
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkstemp(temporary.data());  // mode 0600
   if (fd < 0) return system_failure(path);
@@ -47,22 +60,26 @@ Result<void> write_private_file(const std::string& path, const std::string& text
   }
   const bool whole = written == text.size() && ::fsync(fd) == 0;
   ::close(fd);
-  if (!whole || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const Failure<Error> failed = system_failure(path);
-    ::unlink(temporary.c_str());
-    return failed;
-  }
+  const bool placed =
+      whole && (existing == Existing::replaced ? std::rename(temporary.c_str(), path.c_str()) == 0
+                                               : ::link(temporary.c_str(), path.c_str()) == 0);
+  if (placed && existing == Existing::replaced) return {};
+  const bool taken = !placed && whole && errno == EEXIST;
+  const Failure<Error> failed =
+      taken ? failure(path + " is there already; --force replaces it") : system_failure(path);
+  ::unlink(temporary.c_str());
+  if (!placed) return failed;
   return {};
 }
 
-Result<void> save_call(const std::string& path, const SavedCall& call) {
+Result<void> save_call(const std::string& path, const SavedCall& call, Existing existing) {
   Json json = Json::object({{"signetCall", 1}, {"continuation", call.continuation.serialize()}});
   if (!call.server_name.empty()) json.set("server", call.server_name);
   if (!call.target.url.empty()) json.set("url", call.target.url);
   if (!call.target.command.empty()) {
     json.set("command", JsonArray(call.target.command.begin(), call.target.command.end()));
   }
-  return write_private_file(path, json::write(json) + "\n");
+  return write_private_file(path, json::write(json) + "\n", existing);
 }
 
 Result<SavedCall> load_call(const std::string& path) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace signet::cli {
 namespace {
@@ -28,7 +30,7 @@ class SavedCallTest : public ::testing::Test {
 
 TEST_F(SavedCallTest, IsReadBackWithTheNameOfTheServer) {
   call.server_name = "tickets";
-  ASSERT_TRUE(save_call(path, call).ok());
+  ASSERT_TRUE(save_call(path, call, Existing::refused).ok());
   const Result<SavedCall> read = load_call(path);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->server_name, "tickets");
@@ -37,10 +39,42 @@ TEST_F(SavedCallTest, IsReadBackWithTheNameOfTheServer) {
 }
 
 TEST_F(SavedCallTest, IsReadBackWhereTheServerHasNoName) {
-  ASSERT_TRUE(save_call(path, call).ok());
+  ASSERT_TRUE(save_call(path, call, Existing::refused).ok());
   const Result<SavedCall> read = load_call(path);
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->server_name, "");
+}
+
+TEST_F(SavedCallTest, AFileThatIsThereStaysAsItIsUnlessItMayBeReplaced) {
+  std::ofstream(path) << "precious";
+  const Result<void> refused = save_call(path, call, Existing::refused);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("--force"), std::string::npos);
+  EXPECT_EQ(read_file(path).value(), "precious");
+  EXPECT_TRUE(save_call(path, call, Existing::replaced).ok());
+  EXPECT_TRUE(load_call(path).ok());
+  // And nothing else is left in the folder.
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+}
+
+TEST_F(SavedCallTest, IsForItsOwnerAloneHoweverItIsWritten) {
+  for (const Existing existing : {Existing::refused, Existing::replaced}) {
+    ASSERT_TRUE(save_call(path, call, existing).ok());
+    EXPECT_EQ(std::filesystem::status(path).permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+  }
+}
+
+TEST_F(SavedCallTest, WhatIsThereIsKnownBeforehand) {
+  EXPECT_FALSE(is_there(path));
+  EXPECT_FALSE(is_same_file(path, path));
+  ASSERT_TRUE(save_call(path, call, Existing::refused).ok());
+  EXPECT_TRUE(is_there(path));
+  EXPECT_TRUE(is_same_file(path, folder / "." / "call.json"));
+  std::filesystem::create_symlink("nowhere", folder / "link");
+  EXPECT_TRUE(is_there(folder / "link"));
+  EXPECT_FALSE(is_same_file(path, folder / "link"));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // The command `signet`.
 #include <iostream>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include <signet/cli/client_commands.h>
+#include <signet/cli/help.h>
 #include <signet/cli/keys_command.h>
 #include <signet/cli/terminal.h>
 #include <signet/cli/token_command.h>
@@ -47,7 +49,11 @@ int main(int argc, char** argv) {
 
   CLI::App app("Model Context Protocol with sealed multi round-trip state", "signet");
   app.require_subcommand(1);
-  app.footer("signet COMMAND --help says more.");
+  app.formatter(std::make_shared<signet::cli::Help>("signet COMMAND [OPTIONS]"));
+  app.footer(
+      "signet COMMAND --help says more.\n\n"
+      "Exit codes: 0 done, 1 refused or failed, 2 wrong command line; call, trace, list, read, prompt and\n"
+      "listen have more.");
   for (const auto& [name, summary] : signet::cli::client_commands()) app.add_subcommand(name, summary);
   signet::cli::add_keys_command(app);
   signet::cli::add_token_command(app);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
@@ -13,21 +14,38 @@
 #include <cstdlib>
 #include <utility>
 
-#include <signet/base/glyph.h>
-
 namespace signet::cli {
 namespace {
 
 constexpr std::size_t line_bytes_max = std::size_t{1} << 20;
 constexpr int bar_width = 24;
+constexpr std::size_t columns_without_terminal = 10'000;
+constexpr std::array<int, 4> signals_heard{SIGINT, SIGTERM, SIGQUIT, SIGHUP};
 
-void write_all(int fd, std::string_view text) {
+bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
+    if (written <= 0) return false;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+  return true;
+}
+
+// What the terminal was before echo was switched off, for whoever ends the process meanwhile.
+std::atomic<const termios*> echo_before{nullptr};
+
+void restore_echo() {
+  const termios* before = echo_before.load();
+  if (before != nullptr) ::tcsetattr(0, TCSANOW, before);
+}
+
+std::string locale_of_terminal() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return {};
 }
 
 // Echo off, as long as it lives.
@@ -38,12 +56,14 @@ class NoEcho {
     termios quiet = before_;
     quiet.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     quiet.c_lflag |= ECHONL;
+    echo_before.store(&before_);
     ::tcsetattr(0, TCSAFLUSH, &quiet);
   }
   NoEcho(const NoEcho&) = delete;
   NoEcho& operator=(const NoEcho&) = delete;
   ~NoEcho() {
-    if (active_) ::tcsetattr(0, TCSANOW, &before_);
+    restore_echo();
+    if (active_) echo_before.store(nullptr);
   }
 
  private:
@@ -53,38 +73,10 @@ class NoEcho {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const Glyph glyph = first_glyph(text);
-    const auto byte = static_cast<unsigned char>(text.front());
-    if (glyph.harmless || byte == '\n' || byte == '\t') {
-      out += text.substr(0, glyph.bytes);
-    } else if (byte < 0x80) {
-      out += {'^', static_cast<char>(byte ^ 0x40)};
-    } else {
-      out += '?';
-    }
-    text.remove_prefix(glyph.bytes);
-  }
-  return out;
-}
-
-std::string one_line(std::string_view text, std::size_t bytes_max) {
-  std::size_t end = std::min(text.size(), bytes_max);
-  // Not in the middle of a character.
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  std::string out = printable(text.substr(0, end));
-  if (end < text.size()) out += "...";
-  std::replace_if(out.begin(), out.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  return out;
-}
-
 Interrupts::Interrupts() {
   sigset_t set;
   ::sigemptyset(&set);
-  ::sigaddset(&set, SIGINT);
-  ::sigaddset(&set, SIGTERM);
+  for (const int signal : signals_heard) ::sigaddset(&set, signal);
   ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signals_ = ::signalfd(-1, &set, SFD_CLOEXEC);
   std::array<int, 2> wake{};
@@ -112,8 +104,11 @@ void Interrupts::watch() {
     signalfd_siginfo info{};
     if (::read(signals_, &info, sizeof info) != sizeof info) continue;
     // A second one does not wait for anybody.
-    if (code_.load() != 0) ::_exit(code_.load());
-    code_.store(info.ssi_signo == SIGINT ? 130 : 143);
+    if (code_.load() != 0) {
+      restore_echo();
+      ::_exit(code_.load());
+    }
+    code_.store(128 + static_cast<int>(info.ssi_signo));
     write_all(wake_write_, "x");
     source_.request_stop();
   }
@@ -123,7 +118,8 @@ Terminal::Terminal(const Interrupts& interrupts)
     : interrupts_(interrupts),
       interactive_(::isatty(0) == 1 && ::isatty(2) == 1),
       shows_progress_(::isatty(2) == 1),
-      colours_(::isatty(2) == 1 && std::getenv("NO_COLOR") == nullptr) {
+      colours_(::isatty(2) == 1 && std::getenv("NO_COLOR") == nullptr),
+      ascii_only_(names_other_encoding(locale_of_terminal())) {
   const char* kind = std::getenv("TERM");
   if (kind == nullptr || std::string_view(kind) == "dumb") {
     colours_ = false;
@@ -136,10 +132,38 @@ std::string Terminal::styled(std::string_view code, std::string_view text) const
   return "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m";
 }
 
+std::size_t Terminal::columns() const {
+  if (::isatty(2) != 1) return columns_without_terminal;
+  winsize size{};
+  const bool known = ::ioctl(2, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? std::clamp<std::size_t>(size.ws_col, 20, 500) : 80;
+}
+
+void Terminal::write_error(std::string_view text) {
+  if (ascii_only_ && ::isatty(2) == 1) {
+    write_all(2, ascii_only(text));
+  } else {
+    write_all(2, text);
+  }
+}
+
 void Terminal::say(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(progress_shown_, false)) write_all(2, "\r\033[K");
-  write_all(2, text);
+  write_error(text);
+}
+
+void Terminal::print(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(progress_shown_, false)) write_all(2, "\r\033[K");
+  bool written = false;
+  if (::isatty(1) != 1) {
+    written = write_all(1, text);
+  } else {
+    const std::string harmless = printable(text);
+    written = write_all(1, ascii_only_ ? ascii_only(harmless) : harmless);
+  }
+  if (!written) printed_all_.store(false);
 }
 
 void Terminal::set_asking(bool asking) {
@@ -157,6 +181,11 @@ LineEnd Terminal::ask(std::string_view prompt, bool secret, std::string& line) {
   if (end != LineEnd::line || !interactive_) say("\n");
   set_asking(false);
   return end;
+}
+
+void Terminal::wait_for(int descriptor, std::chrono::milliseconds most) const {
+  std::array<pollfd, 2> waited{pollfd{descriptor, POLLIN, 0}, pollfd{interrupts_.descriptor(), POLLIN, 0}};
+  ::poll(waited.data(), waited.size(), static_cast<int>(most.count()));
 }
 
 LineEnd Terminal::read_line(std::string& line) {
@@ -195,10 +224,13 @@ void Terminal::progress(double done, std::optional<double> total, std::string_vi
   } else {
     line += "... ";
   }
-  line += one_line(message, 60);
+  // One row and no more, since one row is cleared again.
+  const std::size_t room = std::min<std::size_t>(60, columns() - std::min(columns(), line.size()));
+  std::string said = one_line(message, room);
+  if (columns_of(said) > room) said.clear();
   const std::lock_guard lock(mutex_);
   if (asking_) return;
-  write_all(2, line);
+  write_error(line + said);
   progress_shown_ = true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -10,17 +11,12 @@
 #include <string_view>
 #include <thread>
 
+#include <signet/cli/shown_text.h>
+
 namespace signet::cli {
 
-// Text of a server, made harmless to show: control characters, C1 controls, bidirectional overrides and bytes that are no
-// UTF-8 become visible marks; line ends and tabs stay.
-std::string printable(std::string_view text);
-
-// The same on one line and at most `bytes_max` long, for names.
-std::string one_line(std::string_view text, std::size_t bytes_max = 200);
-
-// SIGINT and SIGTERM, as a stop token and a descriptor. Blocks both signals for this thread and all that are started later;
-// make it first. One in a process.
+// SIGINT, SIGTERM, SIGQUIT and SIGHUP, as a stop token and a descriptor. Blocks them for this thread and all that are started
+// later; make it first. One in a process. A second signal ends the process at once, with the terminal's echo as it was.
 class Interrupts {
  public:
   Interrupts();
@@ -31,7 +27,7 @@ class Interrupts {
   std::stop_token token() const { return source_.get_token(); }
   // Readable once one has come.
   int descriptor() const { return wake_read_; }
-  // 130 or 143 once one has come; else 0.
+  // 128 and its number once one has come; else 0.
   int exit_code() const { return code_.load(); }
 
  private:
@@ -58,11 +54,19 @@ class Terminal {
   // Standard input and standard error are a terminal.
   bool interactive() const { return interactive_; }
   bool colours() const { return colours_; }
+  // How many columns a row of standard error has; many where it is no terminal.
+  std::size_t columns() const;
 
   // Any thread.
   void say(std::string_view text);
+  // To standard output: printable where that is a terminal, as it stands elsewhere. Any thread.
+  void print(std::string_view text);
+  // False once standard output could not be written.
+  bool printed_all() const { return printed_all_.load(); }
   // Shows `prompt` and reads a line without its end. A secret is not echoed.
   LineEnd ask(std::string_view prompt, bool secret, std::string& line);
+  // Until the descriptor is readable, the time is over, or a signal comes.
+  void wait_for(int descriptor, std::chrono::milliseconds most) const;
 
   // The text in bold, dim, or red where there are colours.
   std::string bold(std::string_view text) const { return styled("1", text); }
@@ -74,6 +78,7 @@ class Terminal {
 
  private:
   std::string styled(std::string_view code, std::string_view text) const;
+  void write_error(std::string_view text);
   void set_asking(bool asking);
   LineEnd read_line(std::string& line);
 
@@ -81,8 +86,10 @@ class Terminal {
   bool interactive_;
   bool shows_progress_;
   bool colours_;
+  bool ascii_only_;  // the locale says that this terminal has another encoding than UTF-8
+  std::atomic<bool> printed_all_{true};
   std::string input_;
-  mutable std::mutex mutex_;  // of standard error: progress comes from another thread
+  mutable std::mutex mutex_;  // of both streams: progress and traces come from another thread
   bool progress_shown_ = false;
   bool asking_ = false;
 };

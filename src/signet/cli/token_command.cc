@@ -10,6 +10,7 @@
 #include <signet/base/digest.h>
 #include <signet/base/entropy.h>
 #include <signet/cli/command.h>
+#include <signet/cli/help.h>
 #include <signet/cli/profile_tokens.h>
 #include <signet/cli/terminal.h>
 #include <signet/json/text.h>
@@ -294,37 +295,47 @@ void inspect(const TokenOptions& options) {
   if (!print_verdict(decoded->claims, options, bench.now(), std::move(refusals))) throw CLI::RuntimeError(1);
 }
 
+constexpr const char* exit_help =
+    "Exit codes: 0 sealed, opened or good, 1 refused or failed, 2 wrong command line.";
+
+std::string usage_of(const std::string& name) {
+  return "signet token " + name + " --ring FILE [OPTIONS] < " + (name == "seal" ? "STATE" : "TOKEN");
+}
+
 CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string& description,
                      void (*run)(const TokenOptions&)) {
   const auto options = std::make_shared<TokenOptions>();
   CLI::App* command = token.add_subcommand(name, description);
   options->command = command;
-  command->add_option("--ring", options->ring, "The ring file")->envname("SIGNET_RING");
-  command->add_option("--profile", options->profile, "The format of another system: " + profile_names());
-  command
-      ->add_option("--secret-file", options->secret_file, "With --profile: a file with that system's secret")
-      ->needs("--profile");
-  command
-      ->add_option("--key-id", options->key_id,
-                   "With --secret-file: the key's name, where the format has names")
-      ->needs("--secret-file");
-  command->add_option("--bound", options->bound, "With --profile: what the application bound itself")
-      ->needs("--profile");
-  command->add_option("--method", options->method, "The request's method")->capture_default_str();
-  command->add_option("--params", options->params,
-                      "A file with the request's params as JSON: name or uri, arguments");
-  command
-      ->add_option(
-          "--principal", options->principal,
-          "Who calls: anonymous, local, or the caller's id (id:NAME where NAME is one of those words)")
-      ->capture_default_str();
-  command->add_option("--audience", options->audience, "The service");
-  command->add_option("--protocol-version", options->version, "The revision of the protocol")
-      ->capture_default_str();
-  command->add_option("--now", options->now, "Another time than now (RFC 3339, UTC)");
+  command->formatter(std::make_shared<Help>(usage_of(name)));
+  command->footer(exit_help);
+  const auto add = [command](const char* option, std::string& value, const char* type,
+                             const std::string& says) {
+    return command->add_option(option, value, says)->type_name(type);
+  };
+  add("--ring", options->ring, "FILE", "The ring file (else $SIGNET_RING)")->envname("SIGNET_RING");
+  const std::string profiles = profile_names();
+  if (!profiles.empty()) {
+    add("--profile", options->profile, "NAME", "The format of another system: " + profiles);
+    add("--secret-file", options->secret_file, "FILE", "With --profile: a file with that system's secret")
+        ->needs("--profile");
+    add("--key-id", options->key_id, "NAME", "With --secret-file: the key's name, where the format has names")
+        ->needs("--secret-file");
+    add("--bound", options->bound, "TEXT", "With --profile: what the application bound itself")
+        ->needs("--profile");
+  }
+  add("--method", options->method, "METHOD", "The request's method (tools/call)");
+  add("--params", options->params, "FILE",
+      "A file with the request's params as JSON: name or uri, arguments");
+  add("--principal", options->principal, "CALLER",
+      "Who calls: anonymous, local, or the caller's id (id:NAME where NAME is one of those words) "
+      "(anonymous)");
+  add("--audience", options->audience, "NAME", "The service");
+  add("--protocol-version", options->version, "DATE", "The revision of the protocol (2026-07-28)");
+  add("--now", options->now, "TIME", "Another time than now (RFC 3339, UTC)");
   if (name == "seal") {
-    command->add_option("--lifetime", options->lifetime_seconds, "Seconds until it expires")
-        ->check(CLI::Range(std::int64_t{1}, option_seconds_max));
+    add_duration(*command, "--lifetime", options->lifetime_seconds,
+                 "How long it opens (600s, and at most 300s for an anonymous caller)", 1);
   }
   if (name == "inspect") command->add_flag("--state", options->show_state, "Show the state itself");
   command->callback([options, run] { run(*options); });
@@ -378,7 +389,8 @@ std::string explain(token::Refusal refusal) {
 void add_token_command(CLI::App& signet) {
   CLI::App* token = signet.add_subcommand("token", "Seal, open and look into request states");
   token->require_subcommand(1);
-  token->footer("Exit status: 0 sealed, opened or good; 1 refused, or it failed; 2 wrong command line.");
+  token->formatter(std::make_shared<Help>("signet token COMMAND [OPTIONS]"));
+  token->footer(std::string("signet token COMMAND --help says more.\n\n") + exit_help);
   subcommand(*token, "seal", "Seal the state on standard input for a request", seal);
   subcommand(*token, "open", "Open the token on standard input for a request, and print its state", open);
   subcommand(*token, "inspect", "Say what the token on standard input is, and why it would be refused",

@@ -37,17 +37,19 @@ void indent_into(std::string& out, const Json& value, std::size_t depth) {
   }
 }
 
+using Direction = TracingService::Direction;
+
 // Between the call and its peer: notifications and questions are shown in passing.
 class TracingOutlet final : public Outlet {
  public:
   TracingOutlet(TracingService& trace, Outlet& behind) : trace_(trace), behind_(behind) {}
 
   void notify(Notification notification) override {
-    trace_.show("<--", notification.method, notification.params);
+    trace_.show(Direction::received, notification.method, notification.params);
     behind_.notify(std::move(notification));
   }
   Task<Reply> request(std::string method, Json params) override {
-    trace_.show("<--", method + " (the server asks)", params);
+    trace_.show(Direction::received, method + " (the server asks)", params);
     return pass_on(trace_, behind_, std::move(method), std::move(params));
   }
 
@@ -55,7 +57,7 @@ class TracingOutlet final : public Outlet {
   static Task<Reply> pass_on(TracingService& trace, Outlet& behind, std::string method, Json params) {
     const Task<Reply> asking = behind.request(method, std::move(params));
     Reply reply = co_await asking;
-    trace.show("-->", "answer to " + method, reply ? *reply : protocol::to_json(reply.error()));
+    trace.show(Direction::sent, "answer to " + method, reply ? *reply : protocol::to_json(reply.error()));
     co_return reply;
   }
 
@@ -93,15 +95,23 @@ Json with_short_states(const Json& value) {
   return out;
 }
 
-void TracingService::show(std::string_view arrow, std::string_view what, const Json& body) {
-  std::string text = std::string(arrow) + " " + one_line(what) + "\n";
-  if (!body.is_null()) text += printable(indented(in_full_ ? body : with_short_states(body))) + "\n";
+void TracingService::show(Direction direction, std::string_view what, const Json& body) {
+  const Json shown = form_.in_full ? body : with_short_states(body);
+  if (form_.as_json) {
+    show_(json::write(Json::object({{"direction", direction == Direction::sent ? "sent" : "received"},
+                                    {"message", what},
+                                    {"body", shown}})) +
+          "\n");
+    return;
+  }
+  std::string text = (direction == Direction::sent ? "--> " : "<-- ") + one_line(what) + "\n";
+  if (!shown.is_null()) text += printable(indented(shown)) + "\n";
   show_(text);
 }
 
 Task<Reply> TracingService::call(Request request, Exchange& exchange) {
   const std::string label = request.method + " #" + json::write(request.id);
-  show("-->", label, request.params);
+  show(Direction::sent, label, request.params);
   TracingOutlet outlet(*this, *exchange.outlet);
   Exchange around = exchange;
   around.outlet = &outlet;
@@ -110,17 +120,17 @@ Task<Reply> TracingService::call(Request request, Exchange& exchange) {
   if (reply) {
     const std::string* state = reply->find_string("requestState");
     if (state != nullptr) last_state_ = *state;
-    show("<--", "result of " + label, *reply);
+    show(Direction::received, "result of " + label, *reply);
   } else if (protocol::transport_failure(reply.error())) {
-    show("<--", "no reply to " + label + ": " + reply.error().message, Json());
+    show(Direction::received, "no reply to " + label + ": " + reply.error().message, Json());
   } else {
-    show("<--", "error of " + label, protocol::to_json(reply.error()));
+    show(Direction::received, "error of " + label, protocol::to_json(reply.error()));
   }
   co_return reply;
 }
 
 void TracingService::notify(Notification notification, Exchange& exchange) {
-  show("-->", notification.method, notification.params);
+  show(Direction::sent, notification.method, notification.params);
   behind_.notify(std::move(notification), exchange);
 }
 

@@ -9,12 +9,20 @@
 
 namespace signet::cli {
 
-// A Service in front of another that shows each request, notification and reply: one header line and the JSON,
-// indented. States are shortened unless `in_full`, since whoever holds one may continue the call.
+// How a trace is written: for people one header line for each message and its JSON, indented; or one line of JSON for
+// each: {"direction":"sent"|"received","message":...,"body":...}. States are shortened unless `in_full`, since whoever
+// holds one may continue the call.
+struct TraceForm {
+  TraceForm(bool json_lines, bool states_in_full) : as_json(json_lines), in_full(states_in_full) {}
+  bool as_json;
+  bool in_full;
+};
+
+// A Service in front of another that shows each request, notification and reply, on the executor.
 class TracingService final : public Service {
  public:
-  TracingService(Service& behind, std::function<void(std::string_view)> show, bool in_full)
-      : behind_(behind), show_(std::move(show)), in_full_(in_full) {}
+  TracingService(Service& behind, std::function<void(std::string_view)> show, TraceForm form)
+      : behind_(behind), show_(std::move(show)), form_(form) {}
 
   Task<Reply> call(Request request, Exchange& exchange) override;
   void notify(Notification notification, Exchange& exchange) override;
@@ -23,12 +31,13 @@ class TracingService final : public Service {
   // The last requestState of the server, or empty. When no task runs.
   const std::string& last_state() const { return last_state_; }
 
-  void show(std::string_view arrow, std::string_view what, const Json& body);
+  enum class Direction : bool { sent, received };
+  void show(Direction direction, std::string_view what, const Json& body);
 
  private:
   Service& behind_;
   std::function<void(std::string_view)> show_;
-  bool in_full_;
+  TraceForm form_;
   std::string last_state_;
 };
 
