@@ -93,7 +93,8 @@ Task<Reply> Server::call(Request request, Exchange& exchange) {
   return impl_->serve(std::move(request), exchange);
 }
 
-// Cancellation is the transport's, which holds the tasks; what else a client may tell changes nothing here.
+// Cancellation is the transport's, which holds the coroutines, and of a task of the extension it is a request (X12); what
+// else a client may tell changes nothing here.
 void Server::notify(Notification /*notification*/, Exchange& /*exchange*/) {}
 
 void Server::shut_down() { impl_->shut_down(); }

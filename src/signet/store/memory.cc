@@ -231,6 +231,7 @@ Stores memory_stores(const Clock& clock, MemoryOptions options) {
   Stores stores;
   stores.redemption = std::make_shared<MemoryRedemption>(clock, options);
   stores.states = std::make_shared<MemoryStates>(clock, options);
+  stores.tasks = token::memory_task_store(clock, options.tasks_bytes_max, options.limits.task_bytes_max);
   return stores;
 }
 

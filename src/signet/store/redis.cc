@@ -19,6 +19,7 @@ namespace {
 
 using token::Claim;
 using token::ClaimOutcome;
+using token::TaskWritten;
 
 // What a key holds: `p` (pending) or `f` (finished), `k` (keeps the reply) or `-`, the digest of the answers, and,
 // where it is finished and kept, the reply.
@@ -392,105 +393,148 @@ class RedisStates final : public token::StateStore {
   const RedisOptions options_;
 };
 
-bool read_number(std::string_view text, int most, int& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size() && number >= 0 &&
-         number <= most;
-}
+// A task is a hash: v(alue), r(evision), l(ease), e(xpiry), o(wner's set). Two sorted sets, of all tasks and of each owner's,
+// have the expiry as the score and count what there is; they are counted by the clock of who asks, like all times here.
+// What the scripts return: the number of a TaskWritten.
+//
+// KEYS: the task, the set of all, the owner's set. ARGV: value, lease, expiry, milliseconds until Redis may forget it, now,
+// most of all, most of the owner's.
+constexpr const char* create_task_script =
+    "redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[5]) "
+    "redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', ARGV[5]) "
+    "if redis.call('EXISTS', KEYS[1]) == 1 then return 1 end "
+    "if redis.call('ZCARD', KEYS[3]) >= tonumber(ARGV[7]) then return 3 end "
+    "if redis.call('ZCARD', KEYS[2]) >= tonumber(ARGV[6]) then return 2 end "
+    "redis.call('HSET', KEYS[1], 'v', ARGV[1], 'r', 1, 'l', ARGV[2], 'e', ARGV[3], 'o', KEYS[3]) "
+    "redis.call('PEXPIRE', KEYS[1], ARGV[4]) "
+    "for i = 2, 3 do redis.call('ZADD', KEYS[i], ARGV[3], KEYS[1]) "
+    "if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[i], ARGV[4]) end end "
+    "return 0";
+// KEYS: the task, the set of all. ARGV: revision, now, lease, expiry, milliseconds until Redis may forget it, and, to
+// change it, the value. The owner's set is named by the task: one Redis has all keys.
+constexpr const char* change_task_script =
+    "local task = redis.call('HMGET', KEYS[1], 'r', 'e', 'o') "
+    "if task[1] ~= ARGV[1] or tonumber(task[2]) <= tonumber(ARGV[2]) then return 1 end "
+    "redis.call('HSET', KEYS[1], 'l', ARGV[3], 'e', ARGV[4]) "
+    "if ARGV[6] then redis.call('HSET', KEYS[1], 'v', ARGV[6]) redis.call('HINCRBY', KEYS[1], 'r', 1) end "
+    "redis.call('PEXPIRE', KEYS[1], ARGV[5]) "
+    "for _, set in ipairs({KEYS[2], task[3]}) do redis.call('ZADD', set, ARGV[4], KEYS[1]) "
+    "if redis.call('PTTL', set) < tonumber(ARGV[5]) then redis.call('PEXPIRE', set, ARGV[5]) end end "
+    "return 0";
 
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    const char* begin = text.data() + i + 1;
-    if (text.size() - i < 3 || std::from_chars(begin, begin + 2, value, 16).ptr != begin + 2)
-      return std::nullopt;
-    decoded += static_cast<char>(value);
-    i += 2;
-  }
-  return decoded;
-}
+class RedisTasks final : public token::TaskStore {
+ public:
+  RedisTasks(std::shared_ptr<Engine> engine, const Clock& clock, const RedisOptions& options)
+      : engine_(std::move(engine)), clock_(clock), options_(options) {}
 
-// Cuts `[user]:password@` off the front.
-bool take_credentials(std::string_view& rest, RedisAddress& address) {
-  const std::size_t at = rest.rfind('@');
-  if (at == std::string_view::npos) return true;
-  const std::string_view both = rest.substr(0, at);
-  rest.remove_prefix(at + 1);
-  const std::size_t colon = both.find(':');
-  if (colon == std::string_view::npos) return false;
-  const auto user = percent_decoded(both.substr(0, colon));
-  auto password = percent_decoded(both.substr(colon + 1));
-  if (!user || !password || password->empty()) return false;
-  address.user = *user;
-  address.password = Secret::copy_of(as_bytes(*password));
-  wipe({reinterpret_cast<std::uint8_t*>(password->data()), password->size()});
-  return true;
-}
+  Task<Result<TaskWritten>> create(token::TaskCreation creation, Executor& executor) override {
+    if (creation.value.size() > options_.limits.task_bytes_max) return at_once(TaskWritten::too_large);
+    std::vector<Command> commands;
+    commands.push_back({"EVAL", create_task_script, "3", key(creation.key), all(), owner(creation.owner),
+                        std::string(as_text(creation.value)), text(creation.lease_until),
+                        text(creation.expires_at), left(creation.expires_at), text(clock_.now()),
+                        std::to_string(creation.tasks_max), std::to_string(creation.owner_tasks_max)});
+    return engine_->run<TaskWritten>(executor, std::move(commands), &read_written);
+  }
+  Task<Result<std::optional<token::StoredTask>>> get(token::TaskKey task, Executor& executor) override {
+    std::vector<Command> commands;
+    commands.push_back({"HMGET", key(task), "v", "r", "l", "e"});
+    return engine_->run<std::optional<token::StoredTask>>(
+        executor, std::move(commands), [now = clock_.now()](const std::vector<ReplyPtr>& replies) {
+          return read_task(*replies.front(), now);
+        });
+  }
+  Task<Result<TaskWritten>> replace(token::TaskChange change, Executor& executor) override {
+    if (change.value.size() > options_.limits.task_bytes_max) return at_once(TaskWritten::too_large);
+    std::vector<Command> commands;
+    commands.push_back(change_of(change.key, change.revision, change.lease_until, change.expires_at));
+    commands.back().emplace_back(as_text(change.value));
+    return engine_->run<TaskWritten>(executor, std::move(commands), &read_written);
+  }
+  Task<Result<TaskWritten>> renew(token::TaskKey task, std::uint64_t revision, Timestamp lease_until,
+                                  Timestamp expires_at, Executor& executor) override {
+    std::vector<Command> commands;
+    commands.push_back(change_of(task, revision, lease_until, expires_at));
+    return engine_->run<TaskWritten>(executor, std::move(commands), &read_written);
+  }
 
-bool read_tcp(std::string_view rest, RedisAddress& address) {
-  const std::size_t slash = rest.find('/');
-  if (slash != std::string_view::npos) {
-    const std::string_view database = rest.substr(slash + 1);
-    if (!database.empty() && !read_number(database, 1'000'000, address.database)) return false;
-    rest = rest.substr(0, slash);
-  }
-  std::size_t host_end = rest.find(':');
-  if (rest.starts_with('[')) {  // IPv6
-    host_end = rest.find(']');
-    if (host_end == std::string_view::npos) return false;
-    address.host = rest.substr(1, host_end - 1);
-    ++host_end;
-  } else {
-    address.host = rest.substr(0, host_end);
-  }
-  if (host_end < rest.size()) {
-    if (rest[host_end] != ':' || !read_number(rest.substr(host_end + 1), 65535, address.port)) return false;
-  }
-  return !address.host.empty() && address.port != 0;
-}
+ private:
+  static Task<Result<TaskWritten>> at_once(TaskWritten outcome) { co_return outcome; }
 
-bool read_socket(std::string_view rest, RedisAddress& address) {
-  const std::size_t question = rest.find('?');
-  if (question != std::string_view::npos) {
-    std::string_view query = rest.substr(question + 1);
-    if (!query.starts_with("db=") || !read_number(query.substr(3), 1'000'000, address.database)) return false;
-    rest = rest.substr(0, question);
+  std::string key(const token::TaskKey& task) const { return named("task:", task); }
+  std::string owner(const token::TaskOwner& owner) const { return named("tasks_of:", owner); }
+  std::string all() const { return options_.key_prefix + "tasks"; }
+  std::string named(std::string_view family, ByteView name) const {
+    std::string whole = options_.key_prefix;
+    return whole.append(family).append(as_text(name));
   }
-  const auto path = percent_decoded(rest);
-  if (!path || !path->starts_with('/')) return false;
-  address.socket = *path;
-  return true;
-}
+
+  static std::string text(Timestamp time) { return std::to_string(time.time_since_epoch().count()); }
+  // At least what is left; Redis counts by its own clock.
+  std::string left(Timestamp expires_at) const {
+    const std::chrono::milliseconds left = expires_at - clock_.now() + options_.limits.grace;
+    return std::to_string(std::max<std::int64_t>(left.count(), 1));
+  }
+
+  Command change_of(const token::TaskKey& task, std::uint64_t revision, Timestamp lease_until,
+                    Timestamp expires_at) const {
+    return {"EVAL",
+            change_task_script,
+            "2",
+            key(task),
+            all(),
+            std::to_string(revision),
+            text(clock_.now()),
+            text(lease_until),
+            text(expires_at),
+            left(expires_at)};
+  }
+
+  static Result<TaskWritten> read_written(const std::vector<ReplyPtr>& replies) {
+    const redisReply& reply = *replies.front();
+    const bool known = reply.type == REDIS_REPLY_INTEGER && reply.integer >= 0 &&
+                       reply.integer <= static_cast<long long>(TaskWritten::owner_full);
+    if (!known) return unexpected();
+    return static_cast<TaskWritten>(reply.integer);
+  }
+
+  static std::optional<std::int64_t> number_of(const redisReply& reply) {
+    std::int64_t number = 0;
+    const std::string_view digits = reply.type == REDIS_REPLY_STRING ? text_of(reply) : std::string_view();
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    return number;
+  }
+
+  static Result<std::optional<token::StoredTask>> read_task(const redisReply& reply, Timestamp now) {
+    if (reply.type != REDIS_REPLY_ARRAY || reply.elements != 4) return unexpected();
+    if (reply.element[0]->type == REDIS_REPLY_NIL) return std::optional<token::StoredTask>();
+    const std::optional<std::int64_t> revision = number_of(*reply.element[1]);
+    const std::optional<std::int64_t> lease = number_of(*reply.element[2]);
+    const std::optional<std::int64_t> expiry = number_of(*reply.element[3]);
+    if (reply.element[0]->type != REDIS_REPLY_STRING || !revision || !lease || !expiry) return unexpected();
+    if (*expiry <= now.time_since_epoch().count()) return std::optional<token::StoredTask>();
+    token::StoredTask task;
+    const ByteView value = as_bytes(text_of(*reply.element[0]));
+    task.value.assign(value.begin(), value.end());
+    task.revision = static_cast<std::uint64_t>(*revision);
+    task.lease_until = Timestamp(std::chrono::milliseconds(*lease));
+    return std::optional<token::StoredTask>(std::move(task));
+  }
+
+  std::shared_ptr<Engine> engine_;
+  const Clock& clock_;
+  const RedisOptions options_;
+};
 
 }  // namespace
-
-Result<RedisAddress> parse_redis_url(std::string_view url) {
-  constexpr std::string_view tcp = "redis://";
-  constexpr std::string_view local = "unix://";
-  RedisAddress address;
-  bool ok = false;
-  if (url.starts_with(tcp)) {
-    url.remove_prefix(tcp.size());
-    ok = take_credentials(url, address) && read_tcp(url, address);
-  } else if (url.starts_with(local)) {
-    url.remove_prefix(local.size());
-    ok = take_credentials(url, address) && read_socket(url, address);
-  }
-  if (!ok)
-    return failure("A Redis URL is redis://[[user]:password@]host[:port][/database] or unix:///path[?db=N].");
-  return address;
-}
 
 Stores redis_stores(RedisAddress address, const Clock& clock, Entropy& entropy, RedisOptions options) {
   const auto engine = std::make_shared<Engine>(std::move(address), entropy, options);
   Stores stores;
   stores.redemption = std::make_shared<RedisRedemption>(engine, clock, options);
   stores.states = std::make_shared<RedisStates>(engine, clock, options);
+  stores.tasks = std::make_shared<RedisTasks>(engine, clock, options);
   return stores;
 }
 

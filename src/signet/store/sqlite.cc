@@ -17,6 +17,11 @@ namespace {
 
 using token::Claim;
 using token::ClaimOutcome;
+using token::StoredTask;
+using token::TaskChange;
+using token::TaskCreation;
+using token::TaskKey;
+using token::TaskWritten;
 
 constexpr int schema_version = 1;
 constexpr int forgotten_per_batch = 256;
@@ -75,6 +80,7 @@ class Use {
   Use& operator=(const Use&) = delete;
   ~Use() { statement_.reset(); }
   Statement* operator->() { return &statement_; }
+  Statement& statement() { return statement_; }
 
  private:
   Statement& statement_;
@@ -120,6 +126,9 @@ class Database {
       forget->bind(1, now_ms() - options_.limits.grace.count()).bind(2, std::int64_t{forgotten_per_batch});
       forget->step();
     }
+    Use forget(prepared_->forget_tasks);
+    forget->bind(1, now_ms()).bind(2, std::int64_t{forgotten_per_batch});
+    forget->step();
   }
 
   Result<ClaimOutcome> claim(const Claim& claim) {
@@ -200,11 +209,73 @@ class Database {
     return {};
   }
 
+  Result<TaskWritten> create_task(const TaskCreation& creation) {
+    if (creation.value.size() > options_.limits.task_bytes_max) return TaskWritten::too_large;
+    const Result<bool> owner_full = holds(prepared_->owner_tasks, creation.owner, creation.owner_tasks_max);
+    if (!owner_full.ok()) return failure(owner_full.error());
+    if (*owner_full) return TaskWritten::owner_full;
+    const Result<bool> full = holds(prepared_->all_tasks, ByteView(), creation.tasks_max);
+    if (!full.ok()) return failure(full.error());
+    if (*full) return TaskWritten::full;
+    Use create(prepared_->create_task);
+    create->bind(1, creation.key).bind(2, creation.owner).bind(3, ms(creation.lease_until));
+    create->bind(4, ms(creation.expires_at)).bind(5, creation.value);
+    return written(create.statement(), "creating a task");
+  }
+
+  Result<std::optional<StoredTask>> get_task(const TaskKey& key) {
+    Use get(prepared_->get_task);
+    get->bind(1, key).bind(2, now_ms());
+    const int step = get->step();
+    if (step == SQLITE_DONE) return std::optional<StoredTask>();
+    if (step != SQLITE_ROW) return failure(failed(database_, "reading a task"));
+    StoredTask task;
+    const std::string value = get->blob(0);
+    task.value.assign(value.begin(), value.end());
+    task.revision = static_cast<std::uint64_t>(get->integer(1));
+    task.lease_until = Timestamp(std::chrono::milliseconds(get->integer(2)));
+    return std::optional<StoredTask>(std::move(task));
+  }
+
+  Result<TaskWritten> replace_task(const TaskChange& change) {
+    if (change.value.size() > options_.limits.task_bytes_max) return TaskWritten::too_large;
+    Use replace(prepared_->replace_task);
+    replace->bind(1, change.key).bind(2, static_cast<std::int64_t>(change.revision)).bind(3, now_ms());
+    replace->bind(4, ms(change.lease_until)).bind(5, ms(change.expires_at)).bind(6, change.value);
+    return written(replace.statement(), "changing a task");
+  }
+
+  Result<TaskWritten> renew_task(const TaskKey& key, std::uint64_t revision, Timestamp lease_until,
+                                 Timestamp expires_at) {
+    Use renew(prepared_->renew_task);
+    renew->bind(1, key).bind(2, static_cast<std::int64_t>(revision)).bind(3, now_ms());
+    renew->bind(4, ms(lease_until)).bind(5, ms(expires_at));
+    return written(renew.statement(), "renewing a lease");
+  }
+
  private:
   struct Statements {
     Statement insert, look, finish, keep, abandon, reply, forget_claims;
     Statement put, get, erase, forget_states;
+    Statement all_tasks, owner_tasks, create_task, get_task, replace_task, renew_task, forget_tasks;
   };
+
+  static std::int64_t ms(Timestamp time) { return time.time_since_epoch().count(); }
+
+  // Whether there are `most` tasks, of that owner where the statement asks for one.
+  Result<bool> holds(Statement& statement, ByteView owner, std::size_t most) {
+    Use count(statement);
+    count->bind(1, now_ms()).bind(2, static_cast<std::int64_t>(most));
+    if (!owner.empty()) count->bind(3, owner);
+    if (count->step() != SQLITE_ROW) return failure(failed(database_, "counting tasks"));
+    return static_cast<std::uint64_t>(count->integer(0)) >= most;
+  }
+
+  // Of a statement that changes the one row it names, if it is there.
+  Result<TaskWritten> written(Statement& statement, const char* doing) {
+    if (statement.step() != SQLITE_DONE) return failure(failed(database_, doing));
+    return sqlite3_changes(database_) == 1 ? TaskWritten::done : TaskWritten::changed;
+  }
 
   std::int64_t now_ms() const { return clock_.now().time_since_epoch().count(); }
 
@@ -253,13 +324,19 @@ class Database {
       run("ROLLBACK");
       return failure("The database was made by another version of this program.");
     }
+    // Came later; a program that does not know it can use the database all the same.
+    ok = ok && run("CREATE TABLE IF NOT EXISTS tasks (key BLOB PRIMARY KEY, owner BLOB NOT NULL,"
+                   " revision INTEGER NOT NULL, lease INTEGER NOT NULL, expires INTEGER NOT NULL,"
+                   " value BLOB NOT NULL);"
+                   "CREATE INDEX IF NOT EXISTS tasks_owner ON tasks (owner, expires);"
+                   "CREATE INDEX IF NOT EXISTS tasks_expires ON tasks (expires)");
     if (!ok || !commit()) return failure(failed(database_, "making the tables"));
     return prepare();
   }
 
   Result<void> prepare() {
     prepared_.emplace();
-    const std::array<std::pair<Statement*, const char*>, 11> all = {{
+    const std::array<std::pair<Statement*, const char*>, 18> all = {{
         {&prepared_->insert,
          "INSERT INTO claims (token, answers, expires, keep) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"},
         {&prepared_->look, "SELECT answers, keep, finished FROM claims WHERE token = ?1"},
@@ -278,6 +355,20 @@ class Database {
         {&prepared_->erase, "DELETE FROM states WHERE id = ?1"},
         {&prepared_->forget_states,
          "DELETE FROM states WHERE rowid IN (SELECT rowid FROM states WHERE expires <= ?1 LIMIT ?2)"},
+        {&prepared_->all_tasks, "SELECT count(*) FROM (SELECT 1 FROM tasks WHERE expires > ?1 LIMIT ?2)"},
+        {&prepared_->owner_tasks,
+         "SELECT count(*) FROM (SELECT 1 FROM tasks WHERE owner = ?3 AND expires > ?1 LIMIT ?2)"},
+        {&prepared_->create_task,
+         "INSERT INTO tasks (key, owner, revision, lease, expires, value) VALUES (?1, ?2, 1, ?3, ?4, ?5)"
+         " ON CONFLICT DO NOTHING"},
+        {&prepared_->get_task, "SELECT value, revision, lease FROM tasks WHERE key = ?1 AND expires > ?2"},
+        {&prepared_->replace_task,
+         "UPDATE tasks SET revision = revision + 1, lease = ?4, expires = ?5, value = ?6"
+         " WHERE key = ?1 AND revision = ?2 AND expires > ?3"},
+        {&prepared_->renew_task,
+         "UPDATE tasks SET lease = ?4, expires = ?5 WHERE key = ?1 AND revision = ?2 AND expires > ?3"},
+        {&prepared_->forget_tasks,
+         "DELETE FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE expires <= ?1 LIMIT ?2)"},
     }};
     for (const auto& [statement, sql] : all) {
       if (!statement->prepare(database_, sql)) return failure(failed(database_, "preparing"));
@@ -404,6 +495,34 @@ class SqliteStates final : public token::StateStore {
   std::shared_ptr<Engine> engine_;
 };
 
+class SqliteTasks final : public token::TaskStore {
+ public:
+  explicit SqliteTasks(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+
+  Task<Result<TaskWritten>> create(TaskCreation creation, Executor& executor) override {
+    return engine_->run<TaskWritten>(executor, [creation = std::move(creation)](Database& database) {
+      return database.create_task(creation);
+    });
+  }
+  Task<Result<std::optional<StoredTask>>> get(TaskKey key, Executor& executor) override {
+    return engine_->run<std::optional<StoredTask>>(
+        executor, [key](Database& database) { return database.get_task(key); });
+  }
+  Task<Result<TaskWritten>> replace(TaskChange change, Executor& executor) override {
+    return engine_->run<TaskWritten>(
+        executor, [change = std::move(change)](Database& database) { return database.replace_task(change); });
+  }
+  Task<Result<TaskWritten>> renew(TaskKey key, std::uint64_t revision, Timestamp lease_until,
+                                  Timestamp expires_at, Executor& executor) override {
+    return engine_->run<TaskWritten>(executor, [=](Database& database) {
+      return database.renew_task(key, revision, lease_until, expires_at);
+    });
+  }
+
+ private:
+  std::shared_ptr<Engine> engine_;
+};
+
 }  // namespace
 
 Result<Stores> sqlite_stores(const std::string& path, const Clock& clock, SqliteOptions options) {
@@ -413,6 +532,7 @@ Result<Stores> sqlite_stores(const std::string& path, const Clock& clock, Sqlite
   Stores stores;
   stores.redemption = std::make_shared<SqliteRedemption>(engine);
   stores.states = std::make_shared<SqliteStates>(engine);
+  stores.tasks = std::make_shared<SqliteTasks>(engine);
   return stores;
 }
 

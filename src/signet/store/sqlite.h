@@ -1,4 +1,4 @@
-// Redemption and states in one file, for the processes of one machine.
+// Redemption, states and tasks in one file, for the processes of one machine.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,12 @@ namespace signet::store {
 
 struct SqliteOptions {
   Limits limits;
-  std::int64_t file_bytes_max = std::int64_t{4} << 30;               // beyond, claims fail
+  std::int64_t file_bytes_max = std::int64_t{4} << 30;               // beyond, what is to be kept fails
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(5);  // for other processes' writes
   std::size_t queue_max = 10'000;                                    // operations waiting; beyond, they fail
 };
 
-// Claims and states in the SQLite database `path` (made if absent, readable by its owner alone), shared by all processes that
+// Claims, states and tasks in the SQLite database `path` (made if absent, readable by its owner alone), shared by all processes that
 // open it; it must be on a local file system. A claim is on the disk before it is won (WAL, synchronous=FULL), so it
 // survives the end of the process and of the power. One thread of its own does all the work, and commits once for all
 // operations that have gathered. An error names what is wrong with the file. Borrows the clock.

@@ -7,13 +7,15 @@
 
 #include <signet/token/redemption.h>
 #include <signet/token/reference.h>
+#include <signet/token/task_store.h>
 
 namespace signet::store {
 
-// Both stores of one engine; they share its connection and its thread.
+// The stores of one engine; they share its connection and its thread.
 struct Stores {
   std::shared_ptr<token::RedemptionStore> redemption;
   std::shared_ptr<token::StateStore> states;
+  std::shared_ptr<token::TaskStore> tasks;
 };
 
 struct Limits {
@@ -21,7 +23,10 @@ struct Limits {
   std::size_t reply_bytes_max = std::size_t{1} << 20;
   // Of one kept state; `put` refuses longer ones.
   std::size_t state_bytes_max = std::size_t{1} << 20;
-  // How long a claim or a state is kept after it expired, so that a request that was verified just before is still
+  // Of one kept task: its arguments and answers, or its result, sealed. A call whose arguments are longer does not become a
+  // task, and a task whose result is longer fails.
+  std::size_t task_bytes_max = std::size_t{8} << 20;
+  // How long a claim or a state (not a task) is kept after it expired, so that a request that was verified just before is still
   // counted, and instances whose clocks differ agree.
   std::chrono::milliseconds grace = std::chrono::minutes(2);
 };
