@@ -376,7 +376,7 @@ inline void add_tools(Server& server) {
   server.tool("throws", "Throws.", throws);
   server.tool("fault", "Fails.", []() -> Task<ToolResult> {
     ++handlers_begun;
-    co_return Fault(-32050, "Broken.", Json::object({{"why", "because"}}));
+    co_return Fault(1000, "Broken.", Json::object({{"why", "because"}}));
   });
   server.tool(
       "wild", "Takes JSON.",
