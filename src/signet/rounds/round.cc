@@ -148,16 +148,18 @@ Round::Outcome Round::ask_explicitly(std::string_view key, const Json& question)
   return outcome;
 }
 
-void Round::set_state(Json state) {
+bool Round::set_state(Json state) {
   if (state.is_null()) {
     journal_.drop_state();
-    return;
+    return true;
   }
   if (Entry* entry = journal_.find_state()) {
     entry->value = std::move(state);
-    return;
+    return true;
   }
+  if (journal_.entries().size() == entries_max) return false;
   journal_.add(Entry(Entry::Kind::state, std::string(), Digest(), std::move(state)));
+  return true;
 }
 
 // An answer to a question that was open and that this run did not come to. Unlike what is asked explicitly, such a

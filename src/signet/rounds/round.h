@@ -78,7 +78,8 @@ class Round {
   Json state() const;
   // Asks whatever was answered before: the handler has seen it.
   Outcome ask_explicitly(std::string_view key, const Json& question);
-  void set_state(Json state);  // null takes it away
+  // Null takes it away. Returns false beyond entries_max.
+  bool set_state(Json state);
 
   const std::vector<Pending>& pending() const { return pending_; }
   // What the next round begins with: the answers, the steps, and as open questions only those of this round.

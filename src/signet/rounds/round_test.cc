@@ -253,6 +253,28 @@ TEST(ExplicitRound, KeepsAnswersAndStateAndAsksOnlyWhatItIsTold) {
   EXPECT_TRUE(third.state().is_null());
 }
 
+TEST(Round, HasSoManyEntriesAndNoMore) {
+  Round full(Journal(), {});
+  for (std::size_t i = 0; i < entries_max; ++i) ASSERT_TRUE(full.remember("s" + std::to_string(i), 0));
+  EXPECT_TRUE(full.remember("s0", 1));  // known already
+  EXPECT_FALSE(full.remember("one more", 0));
+  EXPECT_EQ(full.ask("one more", question("A?"), must_be_text).outcome, Outcome::too_many);
+  EXPECT_EQ(full.ask_explicitly("another", question("A?")), Outcome::too_many);
+  EXPECT_FALSE(full.set_state(Json("s")));
+  EXPECT_TRUE(full.set_state(Json()));
+  const Journal journal = std::move(full).finish();
+  const auto again = Journal::decode(*journal.encode(std::size_t{1} << 20));
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->entries().size(), entries_max);
+
+  Round almost(Journal(), {});
+  for (std::size_t i = 1; i < entries_max; ++i) ASSERT_TRUE(almost.remember("s" + std::to_string(i), 0));
+  EXPECT_TRUE(almost.set_state(Json("s")));
+  EXPECT_TRUE(almost.set_state(Json("t")));
+  EXPECT_FALSE(almost.remember("one more", 0));
+  EXPECT_TRUE(Journal::decode(*std::move(almost).finish().encode(std::size_t{1} << 20)).ok());
+}
+
 TEST(ExplicitRound, AsksAgainWhatTheSameRunHadAnAnswerTo) {
   Round first(Journal(), {});
   EXPECT_EQ(first.ask("a", question("A?"), must_be_text).outcome, Outcome::pending);

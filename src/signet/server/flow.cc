@@ -500,7 +500,9 @@ Ending Flows::ask_explicitly(Run& run, const InputRequired& questions) const {
   for (const QuestionBody& body : bodies) {
     if (std::optional<std::string> fault = question_fault(body.kind, body.params())) return Misused(*fault);
   }
-  run.round().set_state(questions.state());
+  if (!run.round().set_state(questions.state())) {
+    return Misused("more questions and steps than a flow may have");
+  }
   for (const InputRequired::Question& question : questions.questions()) {
     const rounds::Round::Outcome outcome = run.round().ask_explicitly(question.key, question.request);
     if (outcome != rounds::Round::Outcome::pending) {
