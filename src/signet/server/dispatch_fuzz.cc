@@ -7,7 +7,8 @@
 //
 //   @as NAME       the caller of the lines that follow; `@as -` is anonymous, `@as` the local one
 //   @session       a new connection of the handshake revisions; @modern leaves it
-//   @tasks         the server whose tools may be tasks; @main leaves it
+//   @tasks         the server whose tools may be tasks; @shared and @other are two that keep them in one store
+//   @main          back to the first server
 //   @retry {...}   the request that was last asked something again, with its state and these inputResponses
 //   @again         the last request again
 //   @wait N        N seconds pass
@@ -42,6 +43,7 @@
 #include <signet/server/fuzzed_server.h>
 #include <signet/server/server.h>
 #include <signet/token/key_ring.h>
+#include <signet/token/task_store.h>
 
 namespace signet::fuzzing {
 namespace {
@@ -50,6 +52,8 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t input_bytes_max = std::size_t{32} << 10;
 constexpr int lines_max = 48;
+constexpr std::size_t task_store_bytes_max = std::size_t{4} << 20;
+constexpr std::size_t task_bytes_max = std::size_t{16} << 10;
 constexpr milliseconds state_lifetime = std::chrono::seconds(600);
 constexpr milliseconds clock_skew = std::chrono::seconds(60);
 const Timestamp beginning{milliseconds(1'800'000'000'000)};
@@ -174,7 +178,7 @@ struct Given {
   std::string method;
   std::string target;
   std::string arguments;
-  const Server* server = nullptr;
+  std::string audience;
   Timestamp at;
   int used = 0;
 };
@@ -193,7 +197,7 @@ std::string arguments_of(const Request& request) {
 
 bool is_once(std::string_view tool) { return tool == "once" || tool == "reply"; }
 
-// One server for all inputs, and one more for each input that has tasks: they live until it ends.
+// One server for all inputs, and more for an input that has tasks: those live until it ends.
 class World {
  public:
   World() : main_(ServerInfo("main", "1"), options("main")) {
@@ -251,16 +255,24 @@ class World {
     entropy_.begin();
     store_->clear();
     server_ = &main_;
+    audience_ = "main";
     principal_ = Principal::authenticated("alice");
     session_ = nullptr;
   }
 
-  Server& tasks() {
-    if (tasks_ == nullptr) {
-      tasks_ = std::make_unique<Server>(ServerInfo("tasks", "1"), options("tasks"));
-      add_task_tools(*tasks_);
+  // A server whose tools may be tasks.
+  Server& with_tasks(const std::string& name) {
+    std::unique_ptr<Server>& server = with_tasks_[name];
+    if (server != nullptr) return *server;
+    ServerOptions chosen = options(name == "@tasks" ? "alone" : "together");
+    if (name != "@tasks") {
+      if (task_store_ == nullptr)
+        task_store_ = token::memory_task_store(clock_, task_store_bytes_max, task_bytes_max);
+      chosen.task_store(task_store_);
     }
-    return *tasks_;
+    server = std::make_unique<Server>(ServerInfo("tasks", "1"), chosen);
+    add_task_tools(*server);
+    return *server;
   }
 
   void take(std::string_view line) {
@@ -298,11 +310,13 @@ class World {
       session_ = &sessions_.back();
     } else if (word == "@modern") {
       session_ = nullptr;
-    } else if (word == "@tasks") {
-      server_ = &tasks();
+    } else if (word == "@tasks" || word == "@shared" || word == "@other") {
+      server_ = &with_tasks(std::string(word));
+      audience_ = word == "@tasks" ? "alone" : "together";
       session_ = nullptr;
     } else if (word == "@main") {
       server_ = &main_;
+      audience_ = "main";
       session_ = nullptr;
     } else if (word == "@retry" && asked_) {
       Result<Json, json::ParseError> responses = json::parse(rest);
@@ -365,7 +379,7 @@ class World {
       const OneShot<Reply> question = call.back.asked.front();
       call.back.asked.pop_front();
       question.set(std::move(reply));
-      run_plain(call);
+      wait_for(call);
       return;
     }
   }
@@ -385,15 +399,15 @@ class World {
       call.back.ended = true;
     });
     loop_->run();
-    run_plain(call);
+    wait_for(call);
     if (call.modern && handlers_begun != before) check_state(call);
   }
 
-  // A plain function runs on another thread; it is waited for, so that an input always does the same.
-  void run_plain(Underway& call) {
+  // What runs on another thread, plain functions and tasks, is waited for, so that an input always does the same.
+  void wait_for(Underway& call) {
     const std::string target = target_of(call.request);
-    const bool plain = target.starts_with("plain");
-    while (plain && !call.reply && call.back.asked.empty()) {
+    const bool elsewhere = target.starts_with("plain") || (server_ != &main_ && !call.endless);
+    while (elsewhere && !call.reply && call.back.asked.empty()) {
       loop_->run_one();
       loop_->run();
     }
@@ -410,7 +424,7 @@ class World {
     require(given.principal == call.exchange.principal, "a state is one caller's");
     require(given.method == call.request.method, "a state is for one method");
     require(given.target == target_of(call.request), "a state is for one target");
-    require(given.server == server_, "a state is for one service");
+    require(given.audience == audience_, "a state is for one service");
     const bool by_uri = call.request.method == protocol::method::resources_read;
     require(by_uri || given.arguments == arguments_of(call.request), "a state is for the same arguments");
     require(clock_.now() <= given.at + state_lifetime + clock_skew, "a state ends");
@@ -457,7 +471,7 @@ class World {
     given.method = call.request.method;
     given.target = target_of(call.request);
     given.arguments = arguments_of(call.request);
-    given.server = server_;
+    given.audience = audience_;
     given.at = clock_.now();
     const bool repeats = given.target == "reply";  // the kept reply of a state that was used before
     require(given_.emplace(*state, std::move(given)).second || repeats, "no two states are the same");
@@ -468,7 +482,7 @@ class World {
   // Until the task waits for answers or has ended: its thread is another one.
   void settle_task(const Json& named) {
     const std::string* id = named.find_string("taskId");
-    if (id == nullptr || tasks_ == nullptr) return;
+    if (id == nullptr || server_ == &main_) return;
     task_id_ = *id;
     Json params;
     params.set("taskId", *id);
@@ -479,7 +493,7 @@ class World {
       Exchange exchange;
       prepare(exchange, back);
       exchange.session = nullptr;
-      Task<Reply> task = tasks_->call(Request(1, "tasks/get", params), exchange);
+      Task<Reply> task = server_->call(Request(1, "tasks/get", params), exchange);
       std::optional<Reply> reply;
       task.start([&] { reply.emplace(task.take()); });
       require(reply.has_value(), "tasks/get is answered at once");
@@ -512,7 +526,7 @@ class World {
       collect();
       if (std::all_of(underway_.begin(), underway_.end(), [](const Underway& u) { return u.endless; })) break;
     }
-    if (tasks_ != nullptr) tasks_->shut_down();
+    for (const auto& [name, server] : with_tasks_) server->shut_down();
     loop_->run();
     collect();
     for (Underway& call : underway_) {
@@ -521,7 +535,8 @@ class World {
     }
     underway_.clear();
     sessions_.clear();
-    tasks_.reset();
+    with_tasks_.clear();
+    task_store_.reset();
     gate.waiting.clear();
     given_.clear();
     states_.clear();
@@ -545,9 +560,11 @@ class World {
   std::shared_ptr<Store> store_ = std::make_shared<Store>();
   std::shared_ptr<token::RingSource> ring_ = fixed_ring();
   Server main_;
-  std::unique_ptr<Server> tasks_;
+  std::map<std::string, std::unique_ptr<Server>> with_tasks_;
+  std::shared_ptr<token::TaskStore> task_store_;
 
   Server* server_ = nullptr;
+  std::string audience_;
   Principal principal_;
   std::list<Connection> sessions_;
   Connection* session_ = nullptr;
