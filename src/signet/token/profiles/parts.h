@@ -60,9 +60,9 @@ std::optional<Instant> instant_of(double seconds);
 // Whether the JSON value is the number 1 (1.0 too).
 bool is_one(const Text* value);
 
-// `name` of params, where it is a string; else empty.
-std::string string_param(const Text& params, std::string_view name);
+// `name` of params: empty where it is absent or null, nothing where it is there and no string.
+std::optional<std::string> string_param(const Text& params, std::string_view name);
 // The params as an object; an empty one where there are none, nothing where they are no JSON.
-std::optional<Text> read_params(const Context& context);
+std::optional<Text> read_params(const Context& context, int depth_max = ruby_depth_max);
 
 }  // namespace signet::token::profiles

@@ -72,18 +72,20 @@ bool is_one(const Text* value) {
   return value != nullptr && value->is(Text::Kind::number) && double_of(*value) == 1;
 }
 
-std::string string_param(const Text& params, std::string_view name) {
-  const std::string* value = params.find_string(name);
-  return value == nullptr ? std::string() : *value;
+std::optional<std::string> string_param(const Text& params, std::string_view name) {
+  const Text* value = params.find(name);
+  if (value == nullptr || value->is(Text::Kind::null)) return std::string();
+  if (!value->is(Text::Kind::string)) return std::nullopt;
+  return value->value;
 }
 
-std::optional<Text> read_params(const Context& context) {
+std::optional<Text> read_params(const Context& context, int depth_max) {
   if (context.params.empty()) {
     Text none;
     none.kind = Text::Kind::object;
     return none;
   }
-  std::optional<Text> params = read_text(context.params, NonFinite::accepted);
+  std::optional<Text> params = read_text(context.params, NonFinite::accepted, depth_max);
   if (!params || !params->is(Text::Kind::object)) return std::nullopt;
   return params;
 }

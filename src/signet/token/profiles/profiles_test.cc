@@ -53,25 +53,33 @@ TEST(Vectors, AllPassAndWhatIsStricterIsListedHere) {
   EXPECT_THAT(report.malformed, IsEmpty());
   EXPECT_THAT(report.other_reasons, IsEmpty());
   EXPECT_EQ(report.failed, 0U);
-  EXPECT_EQ(report.passed + report.stricter.size(), 348U);
+  EXPECT_EQ(report.passed + report.stricter.size(), 463U);
   EXPECT_EQ(ids_of(report.stricter),
             "haskell-mcp-server b64-unpadded-empty\n"
             "haskell-mcp-server b64-unpadded-3byte\n"
             "haskell-mcp-server b64-unpadded-ascii\n"
             "haskell-mcp-server b64-unpadded-utf8\n"
             "haskell-mcp-server b64-unpadded-4k\n"
+            "haskell-mcp-server v-pp1\n"
             "protocol-droid mac-mixed\n"
             "protocol-droid mac-plus-sign\n"
             "ruby-sdk-v1 bind-target-name-as-uri\n"
             "ruby-sdk-v1 b64-pad-right\n"
             "ruby-sdk-v1 b64-padded-s\n"
             "ruby-sdk-v1 b64-padded-sss\n"
+            "ruby-sdk-v1 v-target-3\n"
+            "ruby-sdk-v1 v-target-4\n"
+            "ruby-sdk-v1 v-target-12\n"
+            "ruby-sdk-v1 v-sp6\n"
+            "ruby-sdk-v1 v-sp7\n"
+            "ruby-sdk-v1 v-sp30\n"
             "typescript-sdk-v1 b64-mac-std2\n"
             "typescript-sdk-v1 b64-mac-noncanonical\n"
             "typescript-sdk-v1 b64-mac-ws\n"
             "typescript-sdk-v1 b64-mac-lead-ws\n"
             "typescript-sdk-v1 trail-newline\n"
-            "typescript-sdk-v1 env-b64-body-std\n");
+            "typescript-sdk-v1 env-b64-body-std\n"
+            "typescript-sdk-v1 v-env-9\n");
 }
 
 VectorReport report_of(const std::string& json) {
@@ -211,6 +219,32 @@ TEST(Profiles, EachBindingOfPythonIsVerifiedBothWays) {
   EXPECT_EQ(refusal(deploy(), other), "issued_in_future");
 }
 
+TEST(Profiles, PythonTakesNoKeyTwice) {
+  ProfileConfig config = one_key();
+  config.keys.push_back({"", Secret(Bytes(32, 7))});
+  EXPECT_FALSE(make_profile("python-sdk-v1", std::move(config)).ok());
+}
+
+TEST(Profiles, ANameThatIsNoTextIsNobodysTarget) {
+  testing::SeededEntropy entropy(1);
+  Context nameless = deploy();
+  nameless.params = R"({"arguments":{"env":"prod","n":1}})";
+  Context numbered = deploy();
+  numbered.params = R"({"name":5,"arguments":{"env":"prod","n":1}})";
+  const auto ruby = *make_profile("ruby-sdk-v1", one_key());
+  const std::string token = *ruby->seal("s", nameless, std::nullopt, entropy);
+  EXPECT_TRUE(ruby->open(token, nameless).ok());
+  EXPECT_FALSE(ruby->open(token, numbered).ok());
+  EXPECT_FALSE(ruby->seal("s", numbered, std::nullopt, entropy).ok());
+  // Python writes str() of it.
+  const auto python = *make_profile("python-sdk-v1", one_key());
+  const std::string five = *python->seal("s", numbered, std::nullopt, entropy);
+  EXPECT_TRUE(python->open(five, numbered).ok());
+  numbered.params = R"({"name":"5","arguments":{"env":"prod","n":1}})";
+  EXPECT_TRUE(python->open(five, numbered).ok());
+  EXPECT_FALSE(python->open(five, nameless).ok());
+}
+
 TEST(Profiles, Rs2OpensAndSealsRs1OnlyWhereItWasTold) {
   testing::SeededEntropy entropy(1);
   const auto old_code = *make_profile("rmcp-rs1", one_key());
@@ -297,6 +331,9 @@ TEST(Spelling, ReadsNoTextDeeperThanTheLimit) {
   EXPECT_TRUE(read_text(std::string(100, '[') + std::string(100, ']')).has_value());
   EXPECT_FALSE(read_text(std::string(101, '[') + std::string(101, ']')).has_value());
   EXPECT_FALSE(read_text(std::string(1'000'000, '[')).has_value());
+  const std::string deep = std::string(script_depth_max, '[') + std::string(script_depth_max, ']');
+  EXPECT_TRUE(read_text(deep, NonFinite::refused, script_depth_max).has_value());
+  EXPECT_FALSE(read_text("[" + deep + "]", NonFinite::refused, script_depth_max).has_value());
 }
 
 TEST(Spelling, ReadsJsonAndNothingElse) {

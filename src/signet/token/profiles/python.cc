@@ -61,6 +61,25 @@ ArgumentsDigest digest_of(const Text* arguments) {
   return ArgumentsDigest{std::move(canonical), encode_base64url(ByteView(digest).first(digest_bytes))};
 }
 
+// str() of what stands where a name should; nothing for arrays and objects, which no request has there.
+std::optional<std::string> str_of(const Text* value) {
+  if (value == nullptr) return std::string();
+  switch (value->kind) {
+    case Text::Kind::null:
+      return "None";
+    case Text::Kind::boolean:
+      return value->value == "true" ? "True" : "False";
+    case Text::Kind::number:
+      return python_str(*value);
+    case Text::Kind::string:
+      return value->value;
+    case Text::Kind::array:
+    case Text::Kind::object:
+      break;
+  }
+  return std::nullopt;
+}
+
 // What the request is, as the token says it.
 struct Identity {
   std::string target;
@@ -68,11 +87,13 @@ struct Identity {
 };
 
 std::optional<Identity> identity_of(const Context& context) {
-  const std::optional<Text> params = read_params(context);
+  const std::optional<Text> params = read_params(context, script_depth_max);
   if (!params) return std::nullopt;
   const bool reads_resource = context.method == "resources/read";
+  std::optional<std::string> target = str_of(params->find(reads_resource ? "uri" : "name"));
+  if (!target) return std::nullopt;
   Identity identity;
-  identity.target = string_param(*params, reads_resource ? "uri" : "name");
+  identity.target = std::move(*target);
   identity.arguments = digest_of(reads_resource ? nullptr : params->find("arguments")).digest;
   return identity;
 }
@@ -124,7 +145,7 @@ class Python final : public Profile {
         Cipher::aes_256_gcm, {key->key.expose(), sealed.subspan(key_id_bytes, nonce_bytes), as_bytes(bound)},
         secret.first(secret.size() - tag_bytes), secret.last(tag_bytes));
     if (!json) return refuse(Refusal::not_authentic, hex(id));
-    const std::optional<Text> claims = read_text(as_text(*json), NonFinite::accepted);
+    const std::optional<Text> claims = read_text(as_text(*json), NonFinite::accepted, script_depth_max);
     if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed, hex(id));
     return verify(*claims, context, hex(id));
   }
@@ -133,7 +154,7 @@ class Python final : public Profile {
                            std::optional<std::chrono::microseconds> lifetime,
                            Entropy& entropy) const override {
     const std::optional<Identity> identity = identity_of(context);
-    if (!identity) return failure("The params are no JSON object.");
+    if (!identity) return failure("The params are no JSON object, or their name is none.");
     if (!is_string_value(state)) return failure("The state must be text for this format.");
     const double issued = seconds(context.now.time_since_epoch());
     const double expiry = issued + seconds(lifetime.value_or(default_lifetime));
@@ -205,7 +226,7 @@ class Python final : public Profile {
 
 std::optional<ArgumentsDigest> python_arguments_digest(std::string_view arguments) {
   if (arguments.empty()) return digest_of(nullptr);
-  const std::optional<Text> read = read_text(arguments, NonFinite::accepted);
+  const std::optional<Text> read = read_text(arguments, NonFinite::accepted, script_depth_max);
   if (!read) return std::nullopt;
   return digest_of(&*read);
 }
@@ -214,7 +235,11 @@ Made make_python(ProfileConfig config) {
   std::vector<Derived> keys;
   for (const ProfileKey& key : config.keys) {
     if (key.secret.size() < secret_bytes_min) return failure("Keys need at least 32 bytes each.");
-    keys.emplace_back(key.secret);
+    Derived derived(key.secret);
+    const bool known =
+        std::any_of(keys.begin(), keys.end(), [&](const Derived& one) { return one.id == derived.id; });
+    if (known) return failure("A key is there twice.");
+    keys.push_back(std::move(derived));
   }
   if (keys.empty()) return failure("There is no key.");
   return std::unique_ptr<Profile>(std::make_unique<Python>(std::move(keys)));

@@ -1,5 +1,6 @@
 // ruby-sdk-v1: "v1." base64url(iv 12 ‖ ciphertext ‖ tag 16), AES-256-GCM under the raw key, associated data "v1.".
 // Inside: {"v":1,"exp":…,"m":method,"t":target,"a":hex digest of the arguments,"aud":…,"s":state}.
+#include <algorithm>
 #include <cmath>
 
 #include <signet/token/profiles/parts.h>
@@ -10,33 +11,33 @@ namespace {
 constexpr std::string_view prefix = "v1.";
 constexpr std::chrono::seconds default_lifetime{300};
 
-// Whether the original's decoder takes it: the + and / of the other alphabet, and correct padding.
+// Whether the original's decoder takes it: the + and / of the other alphabet, and padding, which it completes.
 bool original_takes(std::string_view text) {
-  std::string bare(text);
-  for (char& c : bare) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  const std::size_t end = bare.find('=');
-  if (end != std::string::npos &&
-      (bare.size() % 4 != 0 || bare.find_first_not_of('=', end) != std::string::npos)) {
-    return false;
-  }
-  return decode_base64url(std::string_view(bare).substr(0, end)).has_value();
+  std::string padded(text);
+  for (char& c : padded) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  padded.append((4 - padded.size() % 4) % 4, '=');
+  const std::size_t end = std::min(padded.find('='), padded.size());
+  return padded.size() - end <= 2 && padded.find_first_not_of('=', end) == std::string::npos &&
+         decode_base64url(std::string_view(padded).substr(0, end)).has_value();
+}
+
+// What Ruby takes for nothing.
+bool is_falsy(const Text* value) {
+  return value == nullptr || value->is(Text::Kind::null) ||
+         (value->is(Text::Kind::boolean) && value->value == "false");
 }
 
 // The target as the specification has it. The original takes `name` before `uri` for every method.
-std::string target_of(const Context& context, const Text& params) {
+std::optional<std::string> target_of(const Context& context, const Text& params) {
   return string_param(params, context.method == "resources/read" ? "uri" : "name");
 }
 
-std::string original_target_of(const Text& params) {
-  const Text* name = params.find("name");
-  const bool has_name = name != nullptr && !name->is(Text::Kind::null);
-  return string_param(params, has_name ? "name" : "uri");
+std::optional<std::string> original_target_of(const Text& params) {
+  return string_param(params, is_falsy(params.find("name")) ? "uri" : "name");
 }
 
 std::optional<ArgumentsDigest> digest_of(const Text* arguments) {
-  const bool absent = arguments == nullptr || arguments->is(Text::Kind::null);
-  const bool falsy = absent || (arguments->is(Text::Kind::boolean) && arguments->value == "false");
-  std::optional<std::string> canonical = falsy ? "{}" : ruby_json(*arguments, Sort::members);
+  std::optional<std::string> canonical = is_falsy(arguments) ? "{}" : ruby_json(*arguments, Sort::members);
   if (!canonical) return std::nullopt;
   std::string digest = hex(sha256(as_bytes(*canonical)));
   return ArgumentsDigest{std::move(*canonical), std::move(digest)};
@@ -79,10 +80,12 @@ class Ruby final : public Profile {
     const std::optional<Text> params = read_params(context);
     const auto digest = params ? digest_of(params->find("arguments")) : std::nullopt;
     if (!digest) return failure("The arguments have no digest in this format.");
+    const std::optional<std::string> target = target_of(context, *params);
+    if (!target) return failure("The name in the params is no text.");
     if (!is_plain_utf8(state)) return failure("The state must be UTF-8 text for this format.");
     const auto text = [](std::string_view value) { return python_string(value, Ascii::no); };
     std::string json = R"({"v":1,"exp":)" + std::to_string(whole_seconds(context.now + life));
-    json += R"(,"m":)" + text(context.method) + R"(,"t":)" + text(target_of(context, *params));
+    json += R"(,"m":)" + text(context.method) + R"(,"t":)" + text(*target);
     json += R"(,"a":)" + text(digest->digest);
     if (context.audience) json += R"(,"aud":)" + text(*context.audience);
     json += R"(,"s":)" + text(state) + '}';
@@ -105,10 +108,10 @@ class Ruby final : public Profile {
     if (!is_string(claims, "m", context.method)) return refuse(Refusal::other_method);
     const std::optional<Text> params = read_params(context);
     if (!params) return refuse(Refusal::other_target);
-    const std::string target = target_of(context, *params);
-    if (!is_string(claims, "t", target)) {
-      const std::string theirs = original_target_of(*params);
-      const bool they_would = target != theirs && is_string(claims, "t", theirs);
+    const std::optional<std::string> target = target_of(context, *params);
+    if (!target || !is_string(claims, "t", *target)) {
+      const std::optional<std::string> theirs = original_target_of(*params);
+      const bool they_would = theirs && target != theirs && is_string(claims, "t", *theirs);
       return refuse(
           Refusal::other_target, {},
           they_would
@@ -124,7 +127,8 @@ class Ruby final : public Profile {
       return refuse(Refusal::other_audience);
     }
     const std::string* state = claims.find_string("s");
-    if (state == nullptr) return refuse(Refusal::malformed);
+    // Of a lone surrogate Ruby's reader makes an error or another character.
+    if (state == nullptr || !is_plain_utf8(*state)) return refuse(Refusal::malformed);
     ProfileOpened opened;
     opened.state = bytes_of(*state);
     opened.expires_at = instant_of(double_of(*expiry));

@@ -11,8 +11,6 @@
 namespace signet::token::profiles {
 namespace {
 
-constexpr int depth_max = 100;
-
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The length of the UTF-8 sequence at the front of `text`, or 0. With `surrogates`, also those of lone surrogates.
@@ -86,7 +84,8 @@ bool is_low_surrogate(char32_t c) { return c >= 0xDC00 && c <= 0xDFFF; }
 
 class Reader {
  public:
-  Reader(std::string_view text, NonFinite non_finite) : rest_(text), non_finite_(non_finite) {}
+  Reader(std::string_view text, NonFinite non_finite, int depth_max)
+      : rest_(text), non_finite_(non_finite), depth_max_(depth_max) {}
 
   std::optional<Text> whole() {
     Text value;
@@ -112,9 +111,9 @@ class Reader {
     if (rest_.empty()) return false;
     switch (rest_.front()) {
       case '{':
-        return depth < depth_max && read_object(value, depth + 1);
+        return depth < depth_max_ && read_object(value, depth + 1);
       case '[':
-        return depth < depth_max && read_array(value, depth + 1);
+        return depth < depth_max_ && read_array(value, depth + 1);
       case '"':
         value.kind = Text::Kind::string;
         return read_string(value.value);
@@ -252,6 +251,7 @@ class Reader {
 
   std::string_view rest_;
   NonFinite non_finite_;
+  int depth_max_;
 };
 
 // 0.digits x 10^point, in the fewest digits that read back as the same double.
@@ -469,8 +469,8 @@ Text Text::of_string(std::string_view value) {
   return text;
 }
 
-std::optional<Text> read_text(std::string_view json, NonFinite non_finite) {
-  return Reader(json, non_finite).whole();
+std::optional<Text> read_text(std::string_view json, NonFinite non_finite, int depth_max) {
+  return Reader(json, non_finite, depth_max).whole();
 }
 
 bool is_integer(const Text& number) {
@@ -494,6 +494,14 @@ std::string python_float(double value) {
   if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
   const Shortest number = shortest_of(value);
   return number.point > -4 && number.point <= 16 ? fixed(number, ".0") : scientific(number, "", 2);
+}
+
+std::string python_str(const Text& number) {
+  if (is_integer(number)) return integer_text(number);
+  const double value = double_of(number);
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return python_float(value);
 }
 
 std::string ruby_float(double value) {
@@ -563,6 +571,17 @@ std::string javascript_string(std::string_view text) {
     text.remove_prefix(length);
   }
   return out + '"';
+}
+
+std::string without_surrogates(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(sequence_length(text, true), 1);
+    const bool plain = sequence_length(text, false) != 0;
+    out += plain ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(length);
+  }
+  return out;
 }
 
 bool is_plain_utf8(std::string_view text) { return is_all_sequences(text, false); }

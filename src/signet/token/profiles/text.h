@@ -38,8 +38,12 @@ struct Text::Member {
 
 enum class NonFinite { refused, accepted };  // the names NaN, Infinity and -Infinity, which Python reads
 
-// Reads a JSON text; nothing where it is none, is no UTF-8, or is deeper than 100 arrays and objects (Ruby's limit).
-std::optional<Text> read_text(std::string_view json, NonFinite non_finite = NonFinite::refused);
+inline constexpr int ruby_depth_max = 100;
+inline constexpr int script_depth_max = 900;  // Python's stack ends between that and 1000, JavaScript's later
+
+// Reads a JSON text; nothing where it is none, is no UTF-8, or is deeper than so many arrays and objects.
+std::optional<Text> read_text(std::string_view json, NonFinite non_finite = NonFinite::refused,
+                              int depth_max = ruby_depth_max);
 
 // Whether the number was written without point and exponent: an integer to Python and Ruby.
 bool is_integer(const Text& number);
@@ -48,6 +52,7 @@ double double_of(const Text& number);
 
 // --- as each writes a double ---
 std::string python_float(double value);      // repr: 1.0, 1e-05, 1e+16, inf is Infinity as json.dumps has it
+std::string python_str(const Text& number);  // str(): as repr, where infinity is inf and the other is nan
 std::string ruby_float(double value);        // Float#to_s: 1.0, 1.0e-05, 1.0e+15. Precondition: finite
 std::string javascript_float(double value);  // Number#toString: 1, 0.00001, 1e+21. Precondition: finite
 
@@ -65,6 +70,9 @@ std::string javascript_json(const Text& value);
 // A JSON string as each writes it.
 std::string python_string(std::string_view text, Ascii ascii = Ascii::only);
 std::string javascript_string(std::string_view text);
+
+// The text with U+FFFD for each lone surrogate, as JavaScript's TextEncoder writes it. Precondition: a string of a Text.
+std::string without_surrogates(std::string_view text);
 
 // Whether it is UTF-8 without surrogates.
 bool is_plain_utf8(std::string_view text);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view prefix = "v1.";
 constexpr std::string_view bind_domain = "mcp.requestState.bind:";
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t bind_bytes = 16;
 constexpr std::chrono::seconds default_lifetime{600};
 
@@ -43,14 +44,17 @@ class Typescript final : public Profile {
     }
     const std::optional<Bytes> json = decode_base64url(body);
     if (!json) return respelled(body);
-    const std::optional<Text> envelope = read_text(as_text(*json));
+    std::string_view text = as_text(*json);
+    if (text.starts_with(byte_order_mark))
+      text.remove_prefix(byte_order_mark.size());  // as its TextDecoder does
+    const std::optional<Text> envelope = read_text(text, NonFinite::refused, script_depth_max);
     if (!envelope || envelope->is(Text::Kind::null)) return refuse(Refusal::malformed);
     return read_envelope(*envelope, context);
   }
 
   Result<std::string> seal(std::string_view state, const Context& context,
                            std::optional<std::chrono::microseconds> lifetime, Entropy&) const override {
-    const std::optional<Text> payload = read_text(state);
+    const std::optional<Text> payload = read_text(state, NonFinite::refused, script_depth_max);
     if (!payload) return failure("The state must be JSON text for this format.");
     const double expiry =
         static_cast<double>(whole_seconds(context.now)) + seconds(lifetime.value_or(default_lifetime));
@@ -67,7 +71,8 @@ class Typescript final : public Profile {
   }
 
   std::string bind_tag(std::string_view bound) const {
-    const Digest tag = hmac_sha256(key_.expose(), {as_bytes(bind_domain), as_bytes(bound)});
+    const std::string text = without_surrogates(bound);
+    const Digest tag = hmac_sha256(key_.expose(), {as_bytes(bind_domain), as_bytes(text)});
     return encode_base64url(ByteView(tag).first(bind_bytes));
   }
 

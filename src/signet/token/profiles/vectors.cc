@@ -18,6 +18,7 @@ namespace signet::token::profiles {
 namespace {
 
 constexpr std::size_t file_bytes_max = std::size_t{64} << 20;
+constexpr int file_depth_max = 1000;
 constexpr std::size_t expanded_bytes_max = std::size_t{16} << 20;  // of one repeated string or token
 
 // A vector that is not in the form of vectors. Caught where the vectors of a file are gone through: reading them is
@@ -268,8 +269,8 @@ std::optional<std::string> state_of(const Text& object, std::string_view profile
 
 bool same_state(std::string_view profile, std::string_view a, std::string_view b) {
   if (!has_json_states(profile)) return a == b;
-  const std::optional<Text> first = read_text(a);
-  const std::optional<Text> second = read_text(b);
+  const std::optional<Text> first = read_text(a, NonFinite::refused, file_depth_max);
+  const std::optional<Text> second = read_text(b, NonFinite::refused, file_depth_max);
   return first && second && same_json(*first, *second);
 }
 
@@ -530,7 +531,7 @@ void for_each(const std::string& name, const Text& array, VectorReport& report, 
 }  // namespace
 
 void try_vectors(const std::string& name, const std::string& json, VectorReport& report) {
-  std::optional<Text> file = read_text(json, NonFinite::accepted);
+  std::optional<Text> file = read_text(json, NonFinite::accepted, file_depth_max);
   if (!file || !file->is(Text::Kind::object)) {
     report.malformed.push_back(name + ": is no JSON object");
     return;
