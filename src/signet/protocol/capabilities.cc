@@ -1,5 +1,7 @@
 #include <signet/protocol/capabilities.h>
 
+#include <algorithm>
+
 #include <signet/protocol/errors.h>
 
 namespace signet::protocol {
@@ -31,6 +33,15 @@ Place place_of(Capability capability) {
 
 bool is_object(const Json* value) { return value != nullptr && value->is_object(); }
 
+bool is_absent_or_object(const Json* value) { return value == nullptr || value->is_object(); }
+
+bool holds_objects_only(const Json* value) {
+  if (value == nullptr) return true;
+  const Json::Object* members = value->as_object();
+  return members != nullptr &&
+         std::ranges::all_of(*members, [](const JsonMember& member) { return member.second.is_object(); });
+}
+
 Fault missing_fault(Json required) {
   return Fault(missing_capability, "The client did not declare a capability this request needs",
                Json::object({{"requiredCapabilities", std::move(required)}}));
@@ -53,6 +64,19 @@ const Json* ClientCapabilities::extension(std::string_view id) const {
 }
 
 bool ClientCapabilities::has_extension(std::string_view id) const { return extension(id) != nullptr; }
+
+bool is_capabilities(const Json& declared) {
+  if (!declared.is_object()) return false;
+  for (const std::string_view group : {"elicitation", "sampling", "roots"}) {
+    if (!is_absent_or_object(declared.find(group))) return false;
+  }
+  for (const Place place : {Place{"elicitation", "form"}, Place{"elicitation", "url"},
+                            Place{"sampling", "tools"}, Place{"sampling", "context"}}) {
+    const Json* group = declared.find(place.group);
+    if (group != nullptr && !is_absent_or_object(group->find(place.part))) return false;
+  }
+  return holds_objects_only(declared.find("experimental")) && holds_objects_only(declared.find("extensions"));
+}
 
 std::optional<Fault> missing_capabilities(const ClientCapabilities& declared,
                                           const std::vector<Capability>& needed) {

@@ -34,6 +34,10 @@ class ClientCapabilities {
   const Json& declared_;
 };
 
+// Whether the members that the schema knows (elicitation, sampling, roots, experimental, extensions) and theirs are
+// objects, as it says they are. Unknown members may be anything.
+bool is_capabilities(const Json& declared);
+
 // -32021 whose data.requiredCapabilities holds exactly those of `needed` that are not declared (S10), or nothing.
 std::optional<Fault> missing_capabilities(const ClientCapabilities& declared,
                                           const std::vector<Capability>& needed);

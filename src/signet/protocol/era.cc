@@ -49,8 +49,10 @@ Result<Era, Fault> decide_modern_http(const Request& request, const StandardHead
 }
 
 // What a server without the handshake revisions says to their clients.
-Failure<Fault> refuse_handshake(const Request& request) {
-  if (request.method != method::initialize) return refuse_envelope(request.params);
+Failure<Fault> refuse_handshake(const Request& request,
+                                std::optional<std::string_view> named = std::nullopt) {
+  if (request.method != method::initialize)
+    return named ? failure(unsupported_version_fault(*named)) : refuse_envelope(request.params);
   const std::string* requested = request.params.find_string("protocolVersion");
   return failure(unsupported_version_fault(requested != nullptr ? *requested : std::string_view()));
 }
@@ -69,7 +71,7 @@ Result<Era, Fault> decide_http_request(const Request& request, const StandardHea
       return refuse(header_mismatch, "initialize does not go with this MCP-Protocol-Version");
     return refuse_envelope(request.params);
   }
-  if (modern_only) return refuse_handshake(request);
+  if (modern_only) return refuse_handshake(request, headers.protocol_version);
   if (request.method == method::initialize) return Era::initialize;
   if (headers.protocol_version && !is_handshake_version(*headers.protocol_version))
     return refuse_unknown_version(*headers.protocol_version);

@@ -103,6 +103,9 @@ TEST(Era, AModernOnlyServerNamesItsVersions) {  // S34
   const Request later(2, "tools/list", Json());
   EXPECT_EQ(code_of(decide_http_request(opening, headers({}, {}, {}), true)), unsupported_version);
   EXPECT_EQ(code_of(decide_http_request(later, headers({}, {}, {}), true)), invalid_params);
+  const auto named = decide_http_request(later, headers("2025-11-25", {}, {}), true);
+  ASSERT_EQ(code_of(named), unsupported_version);
+  EXPECT_EQ(*named.error().data.find_string("requested"), "2025-11-25");
   EXPECT_EQ(code_of(decide_stdio_request(opening, false, true)), unsupported_version);
 }
 
@@ -127,6 +130,30 @@ TEST(Envelope, NamesEveryMissingAndMalformedKey) {  // S9
           "io.modelcontextprotocol/logLevel":"loud"}})"));
   ASSERT_FALSE(malformed.ok());
   EXPECT_EQ(malformed.error().data.find("malformed")->as_array()->size(), 3u);
+}
+
+TEST(Envelope, CapabilitiesThatTheSchemaKnowsAreObjects) {  // S9
+  const auto is_read = [](const std::string& capabilities) {
+    return read_envelope(parse(R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                               R"("io.modelcontextprotocol/clientCapabilities":)" +
+                               capabilities + "}}"))
+        .ok();
+  };
+  for (const char* good :
+       {"{}", R"({"elicitation":{}})", R"({"elicitation":{"form":{},"url":{"x":1},"other":1}})",
+        R"({"sampling":{"tools":{},"context":{}},"roots":{"listChanged":true}})",
+        R"({"experimental":{"a":{}},"extensions":{"com.example/x":{"y":1}}})",
+        R"({"future":null,"more":[1]})"}) {
+    EXPECT_TRUE(is_read(good)) << good;
+  }
+  for (const char* bad :
+       {"null", "[]", R"({"elicitation":null})", R"({"elicitation":[]})", R"({"elicitation":{"form":true}})",
+        R"({"elicitation":{"url":null}})", R"({"sampling":true})", R"({"sampling":{"tools":1}})",
+        R"({"sampling":{"context":"x"}})", R"({"roots":true})", R"({"experimental":[]})",
+        R"({"experimental":{"a":1}})", R"({"extensions":null})",
+        R"({"extensions":{"com.example/x":true}})"}) {
+    EXPECT_FALSE(is_read(bad)) << bad;
+  }
 }
 
 TEST(Envelope, WritesWhatItReads) {

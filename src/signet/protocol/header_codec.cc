@@ -23,6 +23,11 @@ bool is_plain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c <= 0x7e; });
 }
 
+// What may stand in a field value (RFC 9110, section 5.5): the plain characters, and tabs.
+bool is_field_value(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c == '\t' || (c >= 0x20 && c <= 0x7e); });
+}
+
 }  // namespace
 
 std::string encode_header_value(std::string_view value) {
@@ -34,7 +39,7 @@ std::string encode_header_value(std::string_view value) {
 
 std::optional<std::string> decode_header_value(std::string_view header) {
   const std::string_view value = trim_blanks(header);
-  if (!is_plain(value)) return std::nullopt;
+  if (!is_field_value(value)) return std::nullopt;
   if (!is_sentinel(value)) return std::string(value);
   const std::string_view payload =
       value.substr(opening.size(), value.size() - opening.size() - closing.size());

@@ -7,11 +7,11 @@
 
 namespace signet::protocol {
 
-// The value as it is where it is plain: visible ASCII and inner spaces, not looking like a sentinel; else
+// The value as it is where it is plain: visible ASCII and inner spaces, not looking like a sentinel; else (a tab too)
 // `=?base64?` + standard padded Base64 of its UTF-8 + `?=`.
 std::string encode_header_value(std::string_view value);
 
-// The value a header stands for, or nothing where it holds bytes a sender may not send plainly, or a sentinel
+// The value a header stands for, or nothing where it holds bytes that no field value may hold, or a sentinel
 // that is not canonical Base64 of UTF-8. The markers are matched by case. Cuts surrounding blanks first.
 std::optional<std::string> decode_header_value(std::string_view header);
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include <signet/protocol/capabilities.h>
 #include <signet/protocol/errors.h>
 
 namespace signet::protocol {
@@ -100,7 +101,7 @@ Result<Envelope, Fault> read_envelope(const Json& params) {
   }
   if (const Json* capabilities = fields.find(meta::client_capabilities); capabilities == nullptr) {
     complaint.missing(meta::client_capabilities);
-  } else if (!capabilities->is_object()) {
+  } else if (!is_capabilities(*capabilities)) {
     complaint.malformed(meta::client_capabilities);
   } else {
     envelope.client_capabilities = *capabilities;

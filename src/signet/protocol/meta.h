@@ -27,7 +27,7 @@ struct Envelope {
   Envelope() = default;
   std::string protocol_version;          // as claimed; not yet checked against what we speak
   Json client_info;                      // object with `name` and `version`, or null where absent
-  Json client_capabilities;              // object
+  Json client_capabilities;              // object, its known members of the right types
   std::optional<std::string> log_level;  // one of the eight
 };
 

@@ -149,7 +149,11 @@ void Endpoint::serve_metadata(const Arrival& arrival) {
   const ServerRequest& request = *arrival.request;
   const std::string_view suffix = path_of(request.target()).substr(well_known.size());
   if (!suffix.empty() && suffix != options_.path) return refuse(arrival, 404, "Not found");
-  if (request.method() != "GET") return refuse(arrival, 405, "Method not allowed");
+  if (request.method() != "GET" && request.method() != "HEAD") {
+    Fields fields = fields_for(request);
+    fields.emplace_back("Allow", "GET, HEAD");
+    return arrival.responder->respond(405, text_plain, "Method not allowed", fields);
+  }
   const ProtectedResource& known = *options_.protected_resource;
   Json document = Json::object();
   document.set("resource", known.resource.empty()
@@ -181,6 +185,8 @@ void Endpoint::preflight(const Arrival& arrival) {
 void Endpoint::serve(const std::shared_ptr<Arrival>& arrival) {
   const std::string_view method = arrival->request->method();
   if (method == "POST") return post(arrival);
+  if (doubled_standard_header(*arrival->request))
+    return refuse(*arrival, 400, "a header that may be there once is doubled");
   if (options_.modern_only || names_modern_era(*arrival->request))
     return refuse(*arrival, 405, "Method not allowed");
   if (method == "GET") return get(arrival);
@@ -203,6 +209,13 @@ void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {
 
 void Endpoint::post_message(const std::shared_ptr<Arrival>& arrival, protocol::Message message,
                             Accepts accepts) {
+  const std::optional<std::string_view> doubled = doubled_standard_header(*arrival->request);
+  if (doubled && !std::holds_alternative<protocol::InvalidMessage>(message)) {
+    const Request* request = std::get_if<Request>(&message);
+    return refuse(
+        *arrival, request != nullptr ? std::optional<Json>(request->id) : std::nullopt,
+        envelope_fault(protocol::header_mismatch, "Header " + std::string(*doubled) + " is doubled"), 400);
+  }
   if (auto* call = std::get_if<Request>(&message)) return post_request(arrival, std::move(*call), accepts);
   if (auto* notification = std::get_if<Notification>(&message))
     return post_notification(arrival, std::move(*notification));

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <future>
 
+#include <signet/protocol/errors.h>
 #include <signet/protocol/header_codec.h>
 #include <signet/protocol/jsonrpc.h>
 #include <signet/protocol/meta.h>
@@ -215,7 +216,8 @@ Task<Reply> HttpClient::Impl::read_refusal(LeasePtr lease) {
   auto* response = std::get_if<protocol::Response>(&message);
   if (response == nullptr || response->reply.ok()) co_return failure(protocol::to_fault(refused));
   Fault fault = std::move(response->reply.error());
-  fault.stage = Fault::Stage::envelope;
+  // An unknown method is 404 with 2026-07-28 (S33). With any other status it is the word of an older server.
+  if (fault.code != protocol::method_not_found || status == 404) fault.stage = Fault::Stage::envelope;
   co_return failure(std::move(fault));
 }
 

@@ -373,6 +373,17 @@ TEST_F(HttpClientTest, ARefusalWithAJsonRpcErrorIsThePeersWord) {
   EXPECT_EQ(reply.error().stage, Fault::Stage::envelope);
 }
 
+TEST_F(HttpClientTest, AnUnknownMethodIsRefusedByTheTransportWith404Only) {  // C12
+  const std::string body = R"({"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"no"}})";
+  const Reply modern = call_against(json_answer(body, "404 Not Found"));
+  ASSERT_FALSE(modern.ok());
+  EXPECT_EQ(modern.error().stage, Fault::Stage::envelope);
+  const Reply old = call_against(json_answer(body, "400 Bad Request"));
+  ASSERT_FALSE(old.ok());
+  EXPECT_EQ(old.error().code, protocol::method_not_found);
+  EXPECT_EQ(old.error().stage, Fault::Stage::handler);
+}
+
 TEST_F(HttpClientTest, ReportsStatusAndChallengeOfARefusal) {
   const Reply reply = call_against(
       answer("text/plain", "no", "401 Unauthorized", "WWW-Authenticate: Bearer resource_metadata=\"x\"\r\n"));

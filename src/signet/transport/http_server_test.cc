@@ -96,6 +96,26 @@ TEST(HttpServer, RefusesMismatchedHeadersBeforeAnythingRuns) {  // S32, S35
   EXPECT_EQ(served.service.started, 0);
 }
 
+TEST(HttpServer, ADoubledStandardHeaderIsAMismatchUnderTheIdOfItsRequest) {  // S32, S35
+  const Served served;
+  for (const char* header :
+       {"Mcp-Method: echo\r\n", "Mcp-Method: other\r\n", "Mcp-Name: a\r\nMcp-Name: a\r\n",
+        "MCP-Protocol-Version: 2026-07-28\r\n", "mcp-protocol-version: 2025-11-25\r\n"}) {
+    const Reading reading = answer_to(served, modern("\"seven\"", "echo", "", header));
+    EXPECT_EQ(reading.status, 400) << header;
+    EXPECT_EQ(error_code(reading), protocol::header_mismatch) << header;
+    EXPECT_NE(reading.body.find("\"id\":\"seven\""), std::string::npos) << reading.body;
+  }
+  const std::string twice = modern_headers("notifications/x") + "Mcp-Method: notifications/x\r\n";
+  const Reading notified =
+      answer_to(served, raw("POST", twice, R"({"jsonrpc":"2.0","method":"notifications/x"})"));
+  EXPECT_EQ(notified.status, 400);
+  EXPECT_EQ(error_code(notified), protocol::header_mismatch);
+  const std::string versions = "MCP-Protocol-Version: 2025-11-25\r\nMCP-Protocol-Version: 2026-07-28\r\n";
+  EXPECT_EQ(answer_to(served, "GET /mcp HTTP/1.1\r\n" + host + versions + "\r\n").status, 400);
+  EXPECT_EQ(served.service.started, 0);
+}
+
 TEST(HttpServer, InvalidMessagesAre400WithoutANullId) {  // S25
   const Served served;
   for (const char* body :
@@ -192,6 +212,29 @@ TEST(HttpServer, AForeignOriginIs403AndAForeignHostToo) {  // S23, S24
   }
 }
 
+TEST(HttpServer, TwoOriginsAreNoneOfOurs) {  // S24
+  const Served served;
+  for (const char* second : {"http://localhost", "https://evil.example"}) {
+    const std::string origins = std::string("Origin: http://localhost\r\nOrigin: ") + second + "\r\n";
+    EXPECT_EQ(answer_to(served, modern("1", "echo", "", origins)).status, 403) << second;
+  }
+}
+
+TEST(HttpServer, ATargetInAbsoluteFormIsServedIfItsHostIsOurs) {
+  const Served served;
+  const auto status = [&](const std::string& target) {
+    return answer_to(served, raw("POST", modern_headers("echo"), modern_request("1", "echo"), target)).status;
+  };
+  EXPECT_EQ(status("http://localhost/mcp"), 200);
+  EXPECT_EQ(status("HTTP://127.0.0.1:1/mcp?x=1"), 200);
+  EXPECT_EQ(status("http://evil.example/mcp"), 403);
+  EXPECT_EQ(status("http://localhost@evil.example/mcp"), 403);
+  EXPECT_EQ(status("http:///mcp"), 403);
+  EXPECT_EQ(status("http://localhost/other"), 404);
+  EXPECT_EQ(status("http://localhost"), 404);
+  EXPECT_EQ(status("ftp://localhost/mcp"), 404);
+}
+
 TEST(HttpServer, OriginIsCheckedOnEveryMethod) {  // S23
   const Served served;
   for (const char* method : {"GET", "DELETE", "OPTIONS", "HEAD"}) {
@@ -264,6 +307,21 @@ TEST(HttpServer, AnUnknownCallerIsChallengedAndAKnownOneIsThePrincipal) {  // S9
   }
 }
 
+TEST(HttpServer, TheMetadataOfTheResourceIsForReadingOnly) {  // S91
+  HttpOptions options = quick();
+  options.authenticator = std::make_shared<OneToken>();
+  options.protected_resource.emplace();
+  options.protected_resource->authorization_servers = {"https://auth.example.com"};
+  const Served served(options);
+  const std::string rest = " /.well-known/oauth-protected-resource/mcp HTTP/1.1\r\n" + host + "\r\n";
+  const Reading posted = answer_to(served, "POST" + rest);
+  EXPECT_EQ(posted.status, 405);
+  EXPECT_EQ(posted.headers.at("allow"), "GET, HEAD");
+  Wire wire(served.port());
+  wire.send("HEAD" + rest);
+  EXPECT_TRUE(wire.read_until("HTTP/1.1 200 "));
+}
+
 TEST(HttpServer, WithoutAuthenticationEverybodyIsAnonymous) {
   const Served served;
   EXPECT_EQ(answer_to(served, modern("1", "principal")).body,
@@ -305,7 +363,7 @@ TEST(HttpServer, RefusesAmbiguousFramingAndCloses) {
       {head + "Content-Length: -1\r\n\r\n" + body, 400},
       {head + "Content-Length: 0x10\r\n\r\n" + body, 400},
       {head + host + length + "\r\n" + body, 400},
-      {head + "Mcp-Method: echo\r\n" + length + "\r\n" + body, 400},
+      {head + "Content-Type: application/json\r\n" + length + "\r\n" + body, 400},
       {"POST /mcp HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 400},
       {"nonsense\r\n\r\n", 400},
   };
@@ -450,8 +508,7 @@ TEST(HttpServer, ServesHttp10AndCloses) {
 
 TEST(HttpServer, OtherPathsAreNotTheEndpoint) {
   const Served served;
-  for (const char* target :
-       {"/", "/mcpx", "/mcp/../etc", "/%6dcp%00", "/mcp/", "*", "http://localhost/mcp"}) {
+  for (const char* target : {"/", "/mcpx", "/mcp/../etc", "/%6dcp%00", "/mcp/", "*", "mcp"}) {
     EXPECT_EQ(
         answer_to(served, raw("POST", modern_headers("echo"), modern_request("1", "echo"), target)).status,
         404)

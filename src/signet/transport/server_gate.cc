@@ -11,10 +11,11 @@ namespace {
 using protocol::equal_ignoring_case;
 using protocol::trim_blanks;
 
-// Headers on which a decision rests: two of one would let two readers decide differently.
-constexpr std::array<std::string_view, 10> decisive{
-    "Origin",     "Content-Type", "Content-Encoding", "Authorization", "MCP-Protocol-Version",
-    "Mcp-Method", "Mcp-Name",     "Mcp-Session-Id",   "Last-Event-ID", "Expect"};
+// Headers on which a decision rests: two of one would let two readers decide differently. A doubled Origin is refused as
+// any that is not ours (403), a doubled standard header of MCP by its own error (doubled_standard_header()).
+constexpr std::array<std::string_view, 6> decisive{"Content-Type",   "Content-Encoding", "Authorization",
+                                                   "Mcp-Session-Id", "Last-Event-ID",    "Expect"};
+constexpr std::array<std::string_view, 3> standard{"MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"};
 
 // `name`, `name:port`, `[address]`, `[address]:port`.
 struct HostPort {
@@ -46,10 +47,20 @@ std::optional<HostPort> split_host(std::string_view text) {
     rest = colon == std::string_view::npos ? std::string_view() : text.substr(colon);
     if (result.host.empty() || !std::ranges::all_of(result.host, is_host_character)) return std::nullopt;
   }
-  if (rest.empty()) return result;
+  if (rest.empty() || rest == ":") return result;  // a port may be empty (RFC 3986, section 3.2.3)
   if (rest.front() != ':' || !is_port(rest.substr(1))) return std::nullopt;
   result.port = rest.substr(1);
   return result;
+}
+
+// What stands between scheme and path of a target in absolute form (RFC 9112, section 3.2.2); nothing in origin form.
+std::optional<std::string_view> authority_of(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
+    const std::string_view rest = target.substr(scheme.size());
+    return rest.substr(0, rest.find_first_of("/?"));
+  }
+  return std::nullopt;
 }
 
 // Calls `each` with the trimmed elements of a comma-separated list.
@@ -124,12 +135,23 @@ std::optional<Refusal> check_source(const ServerRequest& request, const HttpOpti
   if (request.header_count("Origin") != 0 &&
       !is_allowed_origin(request.header("Origin").value_or(""), options))
     return Refusal(403, "this Origin is not allowed");
-  if (!is_allowed_host(request.header("Host").value_or(""), options))
+  const std::optional<std::string_view> authority = authority_of(request.target());
+  if (!is_allowed_host(request.header("Host").value_or(""), options) ||
+      (authority && !is_allowed_host(*authority, options)))
     return Refusal(403, "this Host is not ours");
   return std::nullopt;
 }
 
+std::optional<std::string_view> doubled_standard_header(const ServerRequest& request) {
+  for (const std::string_view name : standard) {
+    if (request.header_count(name) > 1) return name;
+  }
+  return std::nullopt;
+}
+
 std::string_view path_of(std::string_view target) {
+  if (const auto authority = authority_of(target))
+    target.remove_prefix(static_cast<std::size_t>(authority->data() + authority->size() - target.data()));
   if (!target.starts_with('/')) return {};
   return target.substr(0, target.find('?'));
 }

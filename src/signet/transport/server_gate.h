@@ -23,14 +23,18 @@ struct Refusal {
 // `chunked`, more than one of Host, Content-Length, Transfer-Encoding, no Host. And headers that decide something, doubled.
 std::optional<Refusal> check_framing(const ServerRequest& request);
 
-// Host and Origin against the options (S23, S24).
+// Host and Origin against the options (S23, S24); and the host of a target in absolute form, which counts before the header
+// Host (RFC 9112, section 3.2.2).
 std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options);
 
 // Whether scripts of that origin may use the endpoint.
 bool is_allowed_origin(std::string_view origin, const HttpOptions& options);
 bool is_allowed_host(std::string_view host, const HttpOptions& options);
 
-// The path of a target in origin form, without its query; empty for other forms.
+// The standard header of MCP (MCP-Protocol-Version, Mcp-Method, Mcp-Name) that came more than once, or nothing.
+std::optional<std::string_view> doubled_standard_header(const ServerRequest& request);
+
+// The path of a target in origin or absolute form, without its query; empty for other forms.
 std::string_view path_of(std::string_view target);
 
 // What a client takes as an answer. No Accept header, or `*/*`: both.
