@@ -123,11 +123,12 @@ struct Asking : ::testing::Test {
   Reply call(std::string_view tool, const Json& capabilities = testing::all_capabilities()) {
     return ask(server, "tools/call", modern(call_params(tool), capabilities));
   }
-  Reply answer(std::string_view tool, const Reply& asked, std::string_view responses) {
+  Reply answer(std::string_view tool, const Reply& asked, std::string_view responses,
+               const Json& capabilities = testing::all_capabilities()) {
     Json params = call_params(tool);
     params.set("requestState", at(asked, {"requestState"}));
     params.set("inputResponses", parsed(responses));
-    return ask(server, "tools/call", modern(std::move(params)));
+    return ask(server, "tools/call", modern(std::move(params), capabilities));
   }
   static bool asks(const Reply& reply) { return at(reply, {"resultType"}) == Json("input_required"); }
   std::string missing(std::string_view tool, std::string_view capabilities) {
@@ -219,6 +220,16 @@ TEST_F(Asking, EverythingInOneRoundAndWhatIsMissingAgain) {
 TEST_F(Asking, EverythingNamesAllThatIsMissingBeforeAnythingIsAsked) {
   EXPECT_EQ(parsed(missing("everything", R"({"roots":{},"elicitation":{"form":{}}})")),
             parsed(R"({"elicitation":{"url":{}},"sampling":{}})"));
+}
+
+TEST_F(Asking, NeedsACapabilityOnlyForWhatIsStillToBeAsked) {  // S53
+  const Json page = parsed(R"({"elicitation":{"url":{}}})");
+  const Reply asked = call("page", page);
+  EXPECT_EQ(text_of(answer("page", asked, R"({"page":{"action":"accept"}})", parsed("{}"))), "accepted");
+  // An answer that does not count has to be asked for again, and this client can no longer be asked.
+  const Reply again = answer("page", asked, R"({"page":{}})", parsed("{}"));
+  ASSERT_FALSE(again.ok()) << show(again);
+  EXPECT_EQ(again.error().code, protocol::missing_capability);
 }
 
 TEST_F(Asking, MayBeLookedIntoBefore) {

@@ -24,6 +24,12 @@ constexpr std::size_t uri_bytes_max = 8192;
 constexpr std::size_t introduction_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t completions_max = 100;  // schema, CompleteResult
 
+bool is_object_of_strings(const Json& value) {
+  const Json::Object* members = value.as_object();
+  return members != nullptr &&
+         std::ranges::all_of(*members, [](const JsonMember& member) { return member.second.is_string(); });
+}
+
 // So that whoever reads two logs sees whether two instances hold the same keys.
 void log_ring(const LogSink& log, const token::KeyRing& ring) {
   const std::string keys = std::to_string(ring.keys().size());
@@ -492,9 +498,7 @@ Task<Reply> Server::Impl::get_prompt(Request& request, Exchange& exchange, Calle
   if (prompt == nullptr) co_return failure(invalid("Unknown prompt"));
   Result<Json, Fault> arguments = take_arguments(request.params, sealer_.reads_params());
   if (!arguments.ok()) co_return failure(std::move(arguments.error()));
-  for (const JsonMember& argument : *arguments->as_object()) {
-    if (!argument.second.is_string()) co_return failure(invalid("arguments of prompts are strings"));
-  }
+  if (!is_object_of_strings(*arguments)) co_return failure(invalid("arguments of prompts are strings"));
   for (const std::string& required : prompt->required) {
     if (!arguments->contains(required))
       co_return failure(invalid("The argument '" + required + "' is missing"));
@@ -589,7 +593,10 @@ Reply Server::Impl::complete(const Request& request, const Caller& /*caller*/) c
     if (found != completions_.end()) completion = found->second;
   }
   const Json* context = request.params.find("context");
+  if (context != nullptr && !context->is_object()) return failure(invalid("context must be an object"));
   const Json* known_arguments = context == nullptr ? nullptr : context->find("arguments");
+  if (known_arguments != nullptr && !is_object_of_strings(*known_arguments))
+    return failure(invalid("arguments of the context must be an object of strings"));
   const CompletionRequest asked(*value, known_arguments == nullptr ? Json::object() : *known_arguments);
   const std::vector<std::string> values =
       completion == nullptr ? std::vector<std::string>() : (*completion)(asked);

@@ -294,6 +294,23 @@ TEST_F(DispatchTest, CompletesAtMostAHundredValues) {  // S78
   EXPECT_EQ(complete("nope", "").error().code, protocol::invalid_params);
 }
 
+TEST_F(DispatchTest, TakesAContextOfCompletionThatIsAnObjectOfStrings) {  // S78
+  const auto complete = [this](std::string_view context) {
+    Json params =
+        parsed(R"({"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"text","value":"n14"}})");
+    params.set("context", parsed(context));
+    return ask(server_, "completion/complete", modern(params));
+  };
+  for (const char* good : {"{}", R"({"arguments":{}})", R"({"arguments":{"a":"b"},"more":1})"}) {
+    EXPECT_TRUE(complete(good).ok()) << good;
+  }
+  for (const char* bad : {"null", "[]", R"("x")", R"({"arguments":[]})", R"({"arguments":{"a":1}})"}) {
+    const Reply refused = complete(bad);
+    ASSERT_FALSE(refused.ok()) << bad;
+    EXPECT_EQ(refused.error().code, protocol::invalid_params) << bad;
+  }
+}
+
 TEST_F(DispatchTest, RejectsMistakesOfRegistration) {  // S8, S37, S64, S68
   const auto nothing = [] { return std::string(); };
   EXPECT_THROW(server_.tool("echo", "Again.", nothing), std::invalid_argument);

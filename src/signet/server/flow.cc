@@ -496,7 +496,9 @@ Ending Flows::ask_explicitly(Run& run, const InputRequired& questions) const {
   for (const InputRequired::Question& question : questions.questions()) {
     bodies.emplace_back(kind_of(question.request), question.key, question.request);
   }
-  if (std::optional<Fault> missing = run.missing_for(bodies)) return std::move(*missing);
+  std::vector<const QuestionBody*> all;
+  for (const QuestionBody& body : bodies) all.push_back(&body);
+  if (std::optional<Fault> missing = run.missing_for(all)) return std::move(*missing);
   for (const QuestionBody& body : bodies) {
     if (std::optional<std::string> fault = question_fault(body.kind, body.params())) return Misused(*fault);
   }

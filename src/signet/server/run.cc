@@ -176,10 +176,10 @@ void Run::end_from_worker(Ending ending) {
   link_->executor->post([self = shared_from_this(), shared] { self->end(std::move(*shared)); });
 }
 
-std::optional<Fault> Run::missing_for(const std::vector<QuestionBody>& questions) const {
+std::optional<Fault> Run::missing_for(const std::vector<const QuestionBody*>& questions) const {
   std::vector<protocol::Capability> needed;
-  for (const QuestionBody& question : questions) {
-    for (const protocol::Capability capability : needed_capabilities(question.kind, question.params())) {
+  for (const QuestionBody* question : questions) {
+    for (const protocol::Capability capability : needed_capabilities(question->kind, question->params())) {
       needed.push_back(capability);
     }
   }
@@ -194,8 +194,8 @@ std::optional<Fault> Run::missing_for(const std::vector<QuestionBody>& questions
 
 bool Run::ask(const std::vector<QuestionBody>& questions, std::vector<Json>& answers) {
   answers.clear();
-  refusal_ = missing_for(questions);
-  if (refusal_) return false;
+  refusal_.reset();
+  std::vector<const QuestionBody*> open;
   for (const QuestionBody& question : questions) {
     misuse_ = question_fault(question.kind, question.params());
     if (misuse_) return false;
@@ -203,12 +203,15 @@ bool Run::ask(const std::vector<QuestionBody>& questions, std::vector<Json>& ans
     const rounds::Round::Asked asked = round_.ask(question.key, question.request, check);
     if (asked.outcome == Outcome::answered) {
       answers.push_back(*asked.answer);
-    } else if (asked.outcome != Outcome::pending) {
+    } else if (asked.outcome == Outcome::pending) {
+      open.push_back(&question);
+    } else {
       misuse_ = misuse_of(asked.outcome, question.key);
       return false;
     }
   }
-  return answers.size() == questions.size();
+  refusal_ = missing_for(open);  // an answer that is here needs nobody who could still be asked
+  return open.empty();
 }
 
 void Run::park() {

@@ -125,7 +125,7 @@ class Run final : public std::enable_shared_from_this<Run> {
   // Asks all that is pending in the journal (explicit style), in the same way; why there is no answer, if so.
   Task<std::optional<Fault>> ask_pending();
   // The -32021 that names what the client lacks for these questions (or, on such a connection, its equivalent).
-  std::optional<Fault> missing_for(const std::vector<QuestionBody>& questions) const;
+  std::optional<Fault> missing_for(const std::vector<const QuestionBody*>& questions) const;
   // How many people are being waited for: the time limit stands still.
   int people_waiting() const { return people_waiting_; }
 

@@ -62,6 +62,11 @@ Result<Filter, Fault> read_filter(const Json& params, const Announced& announced
   if (given == nullptr || !given->is_object()) {
     return failure(Fault(protocol::invalid_params, "notifications must be an object"));
   }
+  for (const std::string_view kind : {"toolsListChanged", "promptsListChanged", "resourcesListChanged"}) {
+    const Json* wanted = given->find(kind);
+    if (wanted != nullptr && !wanted->as_boolean())
+      return failure(Fault(protocol::invalid_params, std::string(kind) + " must be true or false"));
+  }
   Filter filter;
   filter.tools = announced.tools && wants(*given, "toolsListChanged");
   filter.prompts = announced.prompts && wants(*given, "promptsListChanged");

@@ -69,7 +69,14 @@ TEST_F(SubscriptionsTest, GrantsAnEmptyFilterAndRefusesNone) {
   ASSERT_TRUE(none.reply);
   EXPECT_EQ(none.reply->error().code, protocol::invalid_params);
   EXPECT_TRUE(none.outlet.sent.empty());
-  EXPECT_EQ(listen(3, R"({"resourceSubscriptions":[5]})")->reply->error().code, protocol::invalid_params);
+  for (const char* malformed :
+       {R"({"resourceSubscriptions":[5]})", R"({"resourceSubscriptions":null})",
+        R"({"toolsListChanged":"yes"})", R"({"promptsListChanged":1})", R"({"resourcesListChanged":null})"}) {
+    const auto refused = listen(3, malformed);
+    ASSERT_TRUE(refused->reply) << malformed;
+    EXPECT_EQ(refused->reply->error().code, protocol::invalid_params) << malformed;
+    EXPECT_TRUE(refused->outlet.sent.empty()) << malformed;
+  }
 }
 
 TEST_F(SubscriptionsTest, IsSilentAfterTheClientHasGone) {

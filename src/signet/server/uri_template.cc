@@ -109,7 +109,8 @@ class UriTemplate::Matching {
 
   bool variable(std::size_t piece, std::size_t at) {
     std::size_t end = at;
-    while (end < uri_.size() && (pieces_[piece].reserved || !is_delimiter(uri_[end]))) {
+    while (end < uri_.size() && !is_control(uri_[end]) &&
+           (pieces_[piece].reserved || !is_delimiter(uri_[end]))) {
       ++end;
       if (from(piece + 1, end)) {
         std::optional<std::string> value = percent_decode(uri_.substr(at, end - at));
@@ -125,6 +126,8 @@ class UriTemplate::Matching {
   }
 
   static bool is_delimiter(char c) { return c == '/' || c == '?' || c == '#'; }
+  // No URI holds one (RFC 3986), so none reaches a handler unless it was percent-encoded.
+  static bool is_control(char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }
 
   const std::vector<Piece>& pieces_;
   std::string_view uri_;

@@ -35,6 +35,8 @@ TEST(UriTemplate, DoesNotReachAcrossSlashesOrTakeNothing) {  // S71
   EXPECT_EQ(matched("test://item/{id}", "test://item/"), "no match");
   EXPECT_EQ(matched("test://item/{id}", "test://item/a?b"), "no match");
   EXPECT_EQ(matched("test://item/{id}", "test://other/a"), "no match");
+  EXPECT_EQ(matched("test://item/{id}", "test://item/a\nb"), "no match");
+  EXPECT_EQ(matched("file:///{+path}", "file:///a\x7f"), "no match");
 }
 
 TEST(UriTemplate, RefusesWhatIsNoTemplate) {
