@@ -43,6 +43,14 @@ Task<ToolResult> structured_ask(Call& call) {
   co_return signet::text(signet::json::write(structured)).structured(structured);
 }
 
+// What was accepted under this key in a question asked explicitly, or null: a declined one does not count, whatever it holds.
+const std::string* accepted_text(const signet::CallBase& call, std::string_view key) {
+  const Json* answer = call.input_responses().find(key);
+  const std::string* action = answer != nullptr ? answer->find_string("action") : nullptr;
+  const Json* content = action != nullptr && *action == "accept" ? answer->find("content") : nullptr;
+  return content != nullptr ? content->find_string("v") : nullptr;
+}
+
 // The second answer counts only with a state that holds the first: in the explicit style nothing counts that comes
 // before its question.
 Task<ToolResult> two_step(Call& call) {
@@ -50,25 +58,20 @@ Task<ToolResult> two_step(Call& call) {
   ElicitResult first = co_await call.elicit("first", question);
   if (!first.accepted()) co_return InputRequired().elicit("first", question);
 
-  const Json* answer = call.input_responses().find("second");
-  const Json* content = answer != nullptr ? answer->find("content") : nullptr;
-  const std::string* second = content != nullptr ? content->find_string("v") : nullptr;
+  const std::string* second = accepted_text(call, "second");
   if (second == nullptr) co_return InputRequired().elicit("second", signet::form("second?").string("v"));
   co_return signet::text(first.string("v") + "+" + *second);
 }
 
-// What was answered stays answered; only what is missing is asked again.
-Task<ToolResult> ask_two(Call& call) {
-  auto question_a = signet::form("a?").string("v");
-  auto question_b = signet::form("b?").string("v");
-  auto asked_a = call.elicit("a", question_a);
-  auto asked_b = call.elicit("b", question_b);
-  auto [a, b] = co_await signet::all(asked_a, asked_b);
+// What was accepted stays so; only what is missing, or was declined, is asked again.
+ToolResult ask_two(PlainCall& call) {
+  const std::string* a = accepted_text(call, "a");
+  const std::string* b = accepted_text(call, "b");
   InputRequired missing;
-  if (!a.accepted()) missing.elicit("a", question_a);
-  if (!b.accepted()) missing.elicit("b", question_b);
-  if (!missing.questions().empty()) co_return missing;
-  co_return signet::text(a.string("v") + "&" + b.string("v"));
+  if (a == nullptr) missing.elicit("a", signet::form("a?").string("v"));
+  if (b == nullptr) missing.elicit("b", signet::form("b?").string("v"));
+  if (!missing.questions().empty()) return missing;
+  return signet::text(*a + "&" + *b);
 }
 
 constexpr const char* transfer_schema = R"({
@@ -104,7 +107,7 @@ void add_asking_tools(Server& server) {
   server.tool("ask_name", "Asks one question.", ask_name, unasked);
   server.tool("ask_noargs", "Asks one question, and takes no arguments.", ask_noargs, unasked);
   server.tool("two_step", "Asks in two rounds.", two_step, unasked);
-  server.tool("ask_two", "Asks two questions in one round.", ask_two, unasked);
+  server.tool("ask_two", "Asks two questions in one round.", ask_two);
   server.tool("transfer", "Asks before it acts.", transfer,
               ToolOptions().input_schema(schema(transfer_schema)));
   server.tool("state_only", "Wants to be called again later.", state_only);
