@@ -360,6 +360,9 @@ TEST(HttpServer, RefusesAmbiguousFramingAndCloses) {
       {head + "Transfer-Encoding: chunked, identity\r\n\r\n" + body, 501},
       {head + "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + body, 400},
       {head + "Content-Type : x\r\n" + length + "\r\n" + body, 400},
+      {head + "X-Folded: a\r\n b\r\n" + length + "\r\n" + body, 400},
+      {head + "X-Folded: a\r\n\tb\r\n" + length + "\r\n" + body, 400},
+      {"POST /mcp HTTP/1.1\r\n " + modern_headers("echo") + length + "\r\n" + body, 400},
       {head + "Content-Length: -1\r\n\r\n" + body, 400},
       {head + "Content-Length: 0x10\r\n\r\n" + body, 400},
       {head + host + length + "\r\n" + body, 400},
@@ -461,6 +464,23 @@ TEST(HttpServer, ServesPipelinedRequestsInOrderOnOneConnection) {
   EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":4,"result":{}})");
   wire.send(modern("5", "echo"));
   EXPECT_EQ(wire.read().body, R"({"jsonrpc":"2.0","id":5,"result":{}})");
+}
+
+TEST(HttpServer, LineBreaksBetweenRequestsAreNoRequests) {
+  const Served served;
+  Wire wire(served.port());
+  const std::string request = modern("1", "echo");
+  for (const std::string& between : {std::string("\r\n"), std::string("\r\n\r\n"), std::string()}) {
+    wire.send(between + request);
+    EXPECT_EQ(wire.read().status, 200) << between.size();
+  }
+  // Also where they come in pieces.
+  wire.send("\r");
+  wire.send("\n" + request.substr(0, 1));
+  wire.send(request.substr(1));
+  EXPECT_EQ(wire.read().status, 200);
+  wire.send("\n" + request);
+  EXPECT_EQ(wire.read().status, 400);
 }
 
 TEST(HttpServer, WhatIsReadWhileARequestIsServedIsNotLost) {

@@ -221,6 +221,10 @@ class Connection final : public ServerConnection, public std::enable_shared_from
 
   // What has arrived and was not parsed yet.
   asio::const_buffer unread() const { return buffer_.cdata() + parsed_; }
+  std::string_view unread_text() const {
+    const asio::const_buffer bytes = unread();
+    return {static_cast<const char*>(bytes.data()), bytes.size()};
+  }
 
   void throw_away() {
     lingered_ += unread().size();
@@ -249,15 +253,34 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     phase_deadline_ = context_.deadline(context_.options.header_timeout);
   }
 
+  // Some clients send a line break behind a body (RFC 9112, section 2.2). True if something follows it.
+  bool skip_empty_lines() {
+    while (unread_text().starts_with("\r\n")) parsed_ += 2;
+    return !unread_text().empty() && unread_text() != "\r";
+  }
+
+  // A field that goes on in the next line is read in two ways, and belongs to no request of today (RFC 9112, 5.2).
+  static bool is_folded(std::string_view head) {
+    return head.find("\r\n ") != std::string_view::npos || head.find("\r\n\t") != std::string_view::npos;
+  }
+
   // True if a whole request has been read.
   bool parse() {
+    if (!parser_ && !skip_empty_lines()) return false;
     if (!parser_) begin_request();
     while (!parser_->is_done()) {
       if (unread().size() == 0) return false;
       error_code error;
+      const std::string_view arrived = unread_text();
       parsed_ += parser_->put(unread(), error);
       if (parser_->is_header_done() && !header_checked_) {
         header_checked_ = true;
+        // The parser takes a header whole, so all of it has just arrived.
+        const std::string_view head = arrived.substr(0, arrived.find("\r\n\r\n"));
+        if (is_folded(head)) {
+          refuse(Refusal(400, "A header field goes over several lines", true));
+          return false;
+        }
         if (!admit_header()) return false;
       }
       // The head of a chunk and the trailer are parsed whole: what is no limit to the parser is one to us.
