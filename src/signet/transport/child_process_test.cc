@@ -107,7 +107,7 @@ TEST_F(ChildProcessTest, TakesTheLastWordsOfAProcessThatHasGone) {
 }
 
 constexpr const char* tells_environment =
-    R"(printf '{"jsonrpc":"2.0","id":1,"result":{"token":"%s","ring":"%s","other":"%s"}}\n' )"
+    R"(read l; printf '{"jsonrpc":"2.0","id":1,"result":{"token":"%s","ring":"%s","other":"%s"}}\n' )"
     R"("$SIGNET_TOKEN" "$SIGNET_RING" "$OF_THE_TEST")";
 
 TEST_F(ChildProcessTest, TheChildGetsNoSecretOfOurs) {
