@@ -91,6 +91,10 @@ Task<Called<std::vector<ToolDescription>>> tools_with(Held impl, CallOptions opt
   if (!listed) co_return failure(listed.error());
   std::vector<ToolDescription> tools;
   for (const Json& json : *listed) {
+    if (json.find_string("name") == nullptr) {  // nobody could call it
+      impl->log(LogLevel::warning, "tool_left_out", "tool", "it has no name");
+      continue;
+    }
     ToolDescription tool = tool_of(json);
     const auto headers = protocol::mirrored_headers(tool.input_schema);
     if (impl->server.modern && !headers) {

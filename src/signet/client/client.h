@@ -78,7 +78,8 @@ class Client {
   // Every call does this by itself where needed.
   Task<Called<ServerDescription>> connect();
 
-  // All pages. Tools whose x-mcp-header annotations are invalid are left out and named in the log (C21).
+  // All pages. Tools whose x-mcp-header annotations are invalid are left out and named in the log (C21), and those without
+  // a name.
   Task<Called<std::vector<ToolDescription>>> list_tools(CallOptions options = CallOptions());
   Task<Called<std::vector<PromptDescription>>> list_prompts(CallOptions options = CallOptions());
   Task<Called<std::vector<ResourceDescription>>> list_resources(CallOptions options = CallOptions());

@@ -418,12 +418,15 @@ TEST_F(ClientTest, LeavesOutToolsWithInvalidHeadersAndNamesThem) {  // C21
     if (request.method == "server/discover") return reply(discovery());
     return reply(
         parsed(R"({"tools":[{"name":"good","inputSchema":{"type":"object"}},{"name":"bad","inputSchema":
-      {"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}}]})"));
+      {"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}},
+      {"name":5,"inputSchema":{"type":"object"}},7]})"));
   };
   const auto tools = executor.run(client().list_tools());
   ASSERT_TRUE(tools.ok());
   ASSERT_EQ(tools->size(), 1u);
+  EXPECT_EQ(tools->front().name, "good");
   EXPECT_NE(logged.find("bad"), std::string::npos);
+  EXPECT_NE(logged.find("it has no name"), std::string::npos);
 }
 
 TEST_F(ClientTest, JudgesStructuredContentByTheOutputSchema) {
