@@ -1,5 +1,7 @@
 #include <signet/protocol/jsonrpc.h>
 
+#include <cmath>
+#include <optional>
 #include <cstdint>
 #include <limits>
 
@@ -91,7 +93,13 @@ void append_call(std::string& out, std::string_view method, const Json& params) 
 
 }  // namespace
 
-bool is_request_id(const Json& id) { return id.is_string() || id.is_integer(); }
+bool is_request_id(const Json& id) {
+  if (id.is_string()) return true;
+  if (!id.as_int64() && !id.as_uint64()) return false;
+  // -0.0 is the integer 0 and would not be echoed as one.
+  const std::optional<double> value = id.as_double();
+  return !value || !std::signbit(*value) || *value != 0;
+}
 
 std::string id_key(const Json& id) { return json::canonical(id); }
 

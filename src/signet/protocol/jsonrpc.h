@@ -35,7 +35,8 @@ struct InvalidMessage {
 
 using Message = std::variant<Request, Notification, Response, InvalidMessage>;
 
-// Strings, and numbers without a fractional part (basic, "Requests").
+// Strings, and integers from -2^63 to 2^64 - 1 however they are written (basic, "Requests"). A string and an integer in
+// digits are echoed as they came; 1.0 and 1e2 are the integers 1 and 100, and are echoed as these; -0.0 is none.
 bool is_request_id(const Json& id);
 
 // A text under which equal ids, and only those, are filed: 1 and 1.0 are equal, 1 and "1" are not.

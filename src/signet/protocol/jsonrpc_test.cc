@@ -1,5 +1,8 @@
 #include <signet/protocol/jsonrpc.h>
 
+#include <map>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include <signet/protocol/errors.h>
@@ -19,6 +22,38 @@ TEST(JsonRpc, ReadsARequestAndKeepsItsIdAsWritten) {  // S1
     EXPECT_EQ(json::write(request->id), id);
     EXPECT_EQ(json::write(request->params), R"({"x":1})");
   }
+}
+
+TEST(JsonRpc, AnIdIsAnIntegerOf64BitsHoweverItIsWritten) {
+  const std::map<std::string, std::string> echoed{{"1.0", "1"},
+                                                  {"-0", "0"},
+                                                  {"0.0", "0"},
+                                                  {"1e2", "100"},
+                                                  {"100e-2", "1"},
+                                                  {"9223372036854775808", "9223372036854775808"},
+                                                  {"18446744073709551615", "18446744073709551615"},
+                                                  {"-9223372036854775808", "-9223372036854775808"}};
+  for (const auto& [id, expected] : echoed) {
+    const Message message = read_message(R"({"jsonrpc":"2.0","method":"a","id":)" + id + "}");
+    const auto* request = std::get_if<Request>(&message);
+    ASSERT_NE(request, nullptr) << id;
+    EXPECT_EQ(write_reply(request->id, Json::object()),
+              R"({"jsonrpc":"2.0","id":)" + expected + R"(,"result":{}})");
+    EXPECT_EQ(id_key(request->id), id_key(*json::parse(expected))) << id;
+  }
+  for (const std::string& id : {std::string("1.5"), std::string("-0.0"), std::string("18446744073709551616"),
+                                std::string("-9223372036854775809"), std::string("1e19999"),
+                                std::string("1e400"), std::string("1e-400"), std::string(1000, '7')}) {
+    const Message message = read_message(R"({"jsonrpc":"2.0","method":"a","id":)" + id + "}");
+    ASSERT_NE(invalid(message), nullptr) << id;
+    EXPECT_EQ(invalid(message)->fault.code, invalid_request);
+    EXPECT_FALSE(invalid(message)->id.has_value()) << id;
+  }
+  // As a text, any digits are an id.
+  const std::string digits = "\"" + std::string(1000, '7') + "\"";
+  const Message message = read_message(R"({"jsonrpc":"2.0","method":"a","id":)" + digits + "}");
+  ASSERT_NE(std::get_if<Request>(&message), nullptr);
+  EXPECT_EQ(json::write(std::get<Request>(message).id), digits);
 }
 
 TEST(JsonRpc, AMessageWithoutAnIdIsANotification) {  // B6
