@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -190,12 +191,15 @@ std::optional<FileRing::Stamp> FileRing::stamp_of(const std::string& path) {
 }
 
 Result<std::shared_ptr<FileRing>> FileRing::open(std::string path, LogSink log,
-                                                 std::chrono::milliseconds interval) {
+                                                 std::chrono::milliseconds interval,
+                                                 std::chrono::milliseconds reminder) {
   // The stamp first: a change between the two is then seen as one.
   const std::optional<Stamp> stamp = stamp_of(path);
   Result<std::shared_ptr<const KeyRing>> ring = read_ring_file(path);
   if (!ring) return failure(std::move(ring).error());
   std::shared_ptr<FileRing> source(new FileRing(std::move(path), std::move(log), std::move(*ring), stamp));
+  source->reloads_a_reminder_ =
+      std::max<std::int64_t>(1, reminder / std::max(interval, std::chrono::milliseconds(1)));
   source->watcher_ = std::thread([watched = source.get(), interval] { watched->watch(interval); });
   return source;
 }
@@ -233,10 +237,13 @@ bool FileRing::reload() {
   if (!ring) {
     const bool known = same && fault_ == ring.error().message;
     fault_ = ring.error().message;
-    if (log_ && !known)
+    untold_ = known ? untold_ + 1 : 0;
+    if (untold_ >= reloads_a_reminder_) untold_ = 0;
+    if (log_ && untold_ == 0)
       log_(LogLevel::error, "key_ring_not_reloaded", {{"why", fault_}, {"in_force", "the old ring"}});
     return false;
   }
+  if (log_ && !fault_.empty()) log_(LogLevel::info, "key_ring_mended", {{"was", fault_}});
   fault_.clear();
   const std::string keys = std::to_string((*ring)->keys().size());
   const std::string sealing = (*ring)->sealing().id();

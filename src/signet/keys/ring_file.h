@@ -40,13 +40,17 @@ Result<std::shared_ptr<const token::KeyRing>> change_ring_file(
 // Writes a new ring file, mode 600. Fails where there is a file already.
 Result<void> create_ring_file(const std::string& path, const std::vector<token::KeyEntry>& entries);
 
+// How often the log says that a ring file is still no good.
+inline constexpr std::chrono::minutes ring_reminder_default{10};
+
 // The ring of a file that is looked at once an interval and read again when it changed: replaced, rewritten, or reached
-// through another link. A new file that is no good leaves the old ring in force and is an error in the log, once; good
-// ones are a line too. Works on a thread of its own, which a forked child does not have: open it after the fork.
+// through another link. A new file that is no good leaves the old ring in force and is an error in the log, again after each
+// `reminder` while it stays so; that it is mended, and each ring that comes into force, is a line too. Works on a thread of its own, which a forked child does not have: open it after the fork.
 class FileRing final : public token::RingSource {
  public:
   static Result<std::shared_ptr<FileRing>> open(std::string path, LogSink log,
-                                                std::chrono::milliseconds interval = std::chrono::seconds(1));
+                                                std::chrono::milliseconds interval = std::chrono::seconds(1),
+                                                std::chrono::milliseconds reminder = ring_reminder_default);
   ~FileRing() override;
 
   bool immediate() const override { return true; }
@@ -78,6 +82,8 @@ class FileRing final : public token::RingSource {
   std::mutex reloading_;
   std::optional<Stamp> stamp_;  // of what was read last
   std::string fault_;           // of what was read last; empty where it was good
+  std::int64_t reloads_a_reminder_ = 1;
+  std::int64_t untold_ = 0;  // reloads since the log was told of the fault
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -183,7 +183,7 @@ TEST_F(RingFileTest, IsReadAgainWhenItChanges) {
 
 TEST_F(RingFileTest, ABrokenNewFileLeavesTheOldRingInForceAndIsReportedOnce) {
   put(one_key("a"));
-  const std::shared_ptr<FileRing> source = FileRing::open(path, log(), never).value();
+  const std::shared_ptr<FileRing> source = FileRing::open(path, log(), never, 100 * never).value();
   put_text("{");
   EXPECT_FALSE(source->reload());
   EXPECT_FALSE(source->reload());
@@ -199,6 +199,23 @@ TEST_F(RingFileTest, ABrokenNewFileLeavesTheOldRingInForceAndIsReportedOnce) {
   EXPECT_TRUE(source->reload());
   EXPECT_EQ(source->current()->sealing().id(), "c");
   EXPECT_EQ(events.back(), "key_ring_reloaded");
+}
+
+TEST_F(RingFileTest, AFileThatStaysBrokenIsReportedAgainAndThatItIsMendedToo) {
+  put(one_key("a"));
+  const std::shared_ptr<FileRing> source = FileRing::open(path, log(), never, 3 * never).value();
+  put_text("{");
+  for (int looks = 0; looks < 3; ++looks) EXPECT_FALSE(source->reload());
+  EXPECT_EQ(events.size(), 1u) << "not before its time";
+  EXPECT_FALSE(source->reload());
+  EXPECT_EQ(events.size(), 2u);
+  for (int looks = 0; looks < 3; ++looks) EXPECT_FALSE(source->reload());
+  EXPECT_EQ(events, std::vector<std::string>(3, "key_ring_not_reloaded"));
+  events.clear();
+  put(one_key("b"));
+  EXPECT_TRUE(source->reload());
+  EXPECT_TRUE(source->reload());
+  EXPECT_EQ(events, (std::vector<std::string>{"key_ring_mended", "key_ring_reloaded"}));
 }
 
 TEST_F(RingFileTest, AFileThatBecomesReadableByOthersIsABrokenOne) {
