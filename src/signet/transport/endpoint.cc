@@ -135,8 +135,8 @@ std::string Endpoint::metadata_url(const ServerRequest& request) const {
   if (!options_.protected_resource) return {};
   const std::string& resource = options_.protected_resource->resource;
   if (resource.empty()) {
-    return std::string(request.secure ? "https://" : "http://") +
-           std::string(request.header("Host").value_or("")) + std::string(well_known) + options_.path;
+    return std::string(request.secure ? "https://" : "http://") + std::string(authority_of(request)) +
+           std::string(well_known) + options_.path;
   }
   const std::size_t scheme = resource.find("://");
   const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
@@ -156,10 +156,9 @@ void Endpoint::serve_metadata(const Arrival& arrival) {
   }
   const ProtectedResource& known = *options_.protected_resource;
   Json document = Json::object();
-  document.set("resource", known.resource.empty()
-                               ? std::string(request.secure ? "https://" : "http://") +
-                                     std::string(request.header("Host").value_or("")) + options_.path
-                               : known.resource);
+  document.set("resource", known.resource.empty() ? std::string(request.secure ? "https://" : "http://") +
+                                                        std::string(authority_of(request)) + options_.path
+                                                  : known.resource);
   Json servers = Json::array();
   for (const std::string& server : known.authorization_servers) servers.push_back(server);
   document.set("authorization_servers", std::move(servers));
@@ -374,7 +373,7 @@ std::shared_ptr<EndpointSession> Endpoint::make_session(const Principal& princip
   std::array<std::uint8_t, 16> random{};
   entropy_.fill(random);
   auto session = std::make_shared<EndpointSession>(hex(random), principal, options_.replay_events_max,
-                                                   options_.replay_bytes_max);
+                                                   options_.replay_bytes_max, replay_budget_);
   session->used_at = now_;
   return session;
 }

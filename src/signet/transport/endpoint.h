@@ -81,6 +81,8 @@ class Endpoint final : public RequestHandler {
   bool shutting_down_ = false;
   std::list<std::shared_ptr<PostCall>> calls_;
   std::list<std::shared_ptr<Arrival>> arriving_;  // being authenticated
+  std::shared_ptr<ReplayBudget> replay_budget_ =
+      std::make_shared<ReplayBudget>(options_.replay_total_bytes_max);
   std::map<std::string, std::shared_ptr<EndpointSession>, std::less<>> sessions_;
 };
 

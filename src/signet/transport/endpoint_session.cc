@@ -46,13 +46,25 @@ EventId ReplayLog::append(std::uint64_t stream, std::string_view line) {
   event.id.event = ++last_;
   event.line = line;
   const EventId id = event.id;
+  event.place = budget_->order_.insert(budget_->order_.end(), this);
   bytes_ += line.size();
+  budget_->bytes_ += cost_of(event);
   events_.push_back(std::move(event));
-  while (!events_.empty() && (events_.size() > events_max_ || bytes_ > bytes_max_)) {
-    bytes_ -= events_.front().line.size();
-    events_.pop_front();
-  }
+  while (!events_.empty() && (events_.size() > events_max_ || bytes_ > bytes_max_)) drop_oldest();
+  while (budget_->bytes_ > budget_->bytes_max_) budget_->order_.front()->drop_oldest();
   return id;
+}
+
+void ReplayLog::drop_oldest() {
+  const Event& oldest = events_.front();
+  bytes_ -= oldest.line.size();
+  budget_->bytes_ -= cost_of(oldest);
+  budget_->order_.erase(oldest.place);
+  events_.pop_front();
+}
+
+ReplayLog::~ReplayLog() {
+  while (!events_.empty()) drop_oldest();
 }
 
 std::string ReplayLog::since(EventId after) const {
@@ -80,12 +92,12 @@ class EndpointSession::Standalone final : public Outlet {
 };
 
 EndpointSession::EndpointSession(std::string session_id, Principal owner, std::size_t events_max,
-                                 std::size_t bytes_max)
+                                 std::size_t bytes_max, std::shared_ptr<ReplayBudget> budget)
     : id_(std::move(session_id)),
       principal_(std::move(owner)),
       outgoing_(std::make_shared<OutgoingRequests>()),
       standalone_(std::make_shared<Standalone>(*this)),
-      log_(events_max, bytes_max),
+      log_(events_max, bytes_max, std::move(budget)),
       streams_max_(events_max) {}
 
 void EndpointSession::attach(std::uint64_t number, const std::shared_ptr<Responder>& responder) {

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <signet/base/principal.h>
 #include <signet/protocol/service.h>
@@ -27,10 +29,30 @@ struct EventId {
   static std::optional<EventId> parse(std::string_view text);
 };
 
-// The last events of a session, over all its streams. Beyond either limit the oldest go.
+class ReplayLog;
+
+// What the logs of all sessions hold together, with what it costs to keep an event. Beyond the limit the oldest event goes,
+// whose ever it is.
+class ReplayBudget {
+ public:
+  explicit ReplayBudget(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  friend class ReplayLog;
+  std::size_t bytes_max_;
+  std::size_t bytes_ = 0;
+  std::list<ReplayLog*> order_;  // the log of each event, the oldest event first
+};
+
+// The last events of a session, over all its streams. Beyond any of the limits the oldest go.
 class ReplayLog {
  public:
-  ReplayLog(std::size_t events_max, std::size_t bytes_max) : events_max_(events_max), bytes_max_(bytes_max) {}
+  ReplayLog(std::size_t events_max, std::size_t bytes_max, std::shared_ptr<ReplayBudget> budget)
+      : events_max_(events_max), bytes_max_(bytes_max), budget_(std::move(budget)) {}
+  ReplayLog(const ReplayLog&) = delete;
+  ReplayLog& operator=(const ReplayLog&) = delete;
+  ~ReplayLog();
 
   EventId append(std::uint64_t stream, std::string_view line);
   // The events of `after.stream` behind `after`, framed.
@@ -40,9 +62,14 @@ class ReplayLog {
   struct Event {
     EventId id;
     std::string line;
+    std::list<ReplayLog*>::iterator place;  // in the budget's order
   };
+  static std::size_t cost_of(const Event& event) { return sizeof(Event) + event.line.size(); }
+  void drop_oldest();
+
   std::size_t events_max_;
   std::size_t bytes_max_;
+  std::shared_ptr<ReplayBudget> budget_;
   std::size_t bytes_ = 0;
   std::uint64_t last_ = 0;
   std::deque<Event> events_;
@@ -52,7 +79,8 @@ class ReplayLog {
 // its connection: the client comes back for it with Last-Event-ID. On the loop's thread.
 class EndpointSession : public std::enable_shared_from_this<EndpointSession> {
  public:
-  EndpointSession(std::string session_id, Principal owner, std::size_t events_max, std::size_t bytes_max);
+  EndpointSession(std::string session_id, Principal owner, std::size_t events_max, std::size_t bytes_max,
+                  std::shared_ptr<ReplayBudget> budget);
 
   const std::string& id() const { return id_; }
   const Principal& principal() const { return principal_; }

@@ -1,11 +1,54 @@
 #include <signet/transport/endpoint_session.h>
 
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include <signet/transport/testing_http.h>
 
 namespace signet::transport {
 namespace {
+
+TEST(ReplayLog, AllSessionsTogetherKeepNoMoreThanTheirTotalAndTheOldestGoFirst) {
+  const std::string line(1000, 'x');
+  const auto budget = std::make_shared<ReplayBudget>(5000);
+  ReplayLog first(100, 100'000, budget);
+  ReplayLog second(100, 100'000, budget);
+  const EventId start;
+  first.append(0, line + "1");
+  second.append(0, line + "2");
+  first.append(0, line + "3");
+  second.append(0, line + "4");
+  EXPECT_NE(first.since(start).find("x1"), std::string::npos) << "within the total everything stays";
+  EXPECT_LE(budget->bytes(), 5000u);
+  second.append(0, line + "5");
+  EXPECT_LE(budget->bytes(), 5000u);
+  EXPECT_EQ(first.since(start).find("x1"), std::string::npos) << "the oldest of all";
+  EXPECT_NE(first.since(start).find("x3"), std::string::npos);
+  EXPECT_NE(second.since(start).find("x2"), std::string::npos);
+  EXPECT_NE(second.since(start).find("x5"), std::string::npos);
+}
+
+TEST(ReplayLog, ASessionThatEndsGivesItsShareBack) {
+  const auto budget = std::make_shared<ReplayBudget>(100'000);
+  {
+    ReplayLog log(2, 100'000, budget);
+    for (int i = 0; i < 5; ++i) log.append(1, "event");
+    EXPECT_GT(budget->bytes(), 0u);
+  }
+  EXPECT_EQ(budget->bytes(), 0u);
+}
+
+TEST(ReplayLog, AnEventLargerThanTheTotalIsNotKept) {
+  const auto budget = std::make_shared<ReplayBudget>(100);
+  ReplayLog log(100, 100'000, budget);
+  log.append(1, std::string(1000, 'x'));
+  EventId start;
+  start.stream = 1;
+  EXPECT_EQ(log.since(start), "");
+  EXPECT_EQ(budget->bytes(), 0u);
+}
 
 // ---- the handshake revisions ----
 

@@ -19,6 +19,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t refusal_bytes_max = std::size_t{256} << 10;
 constexpr std::size_t challenge_bytes_max = 4096;
+constexpr std::size_t document_bytes_max = std::size_t{64} << 10;
+constexpr auto document_silence_max = 10s;
 constexpr std::size_t tools_mirrored_max = 10'000;
 constexpr int resumptions_max = 10;
 constexpr std::size_t server_requests_max = 64;
@@ -221,6 +223,25 @@ Task<Reply> HttpClient::Impl::read_refusal(LeasePtr lease) {
   co_return failure(std::move(fault));
 }
 
+Task<Result<std::string>> HttpClient::Impl::fetch() {
+  HeaderList headers;
+  headers.emplace_back("Accept", "application/json");
+  Outgoing get("GET", std::move(headers), std::string());
+  get.repeatable = true;
+  get.silence = document_silence_max;
+  const Task<Answered> sending = send(std::move(get));
+  Answered answered = co_await sending;
+  if (!answered) co_return failure(answered.error().message);
+  const LeasePtr lease = *answered;
+  if ((*lease)->status() / 100 != 2)
+    co_return failure("the server answered with HTTP status " + std::to_string((*lease)->status()));
+  const Task<Result<std::string, TransportFailure>> reading = read_all(lease, document_silence_max);
+  Result<std::string, TransportFailure> body = co_await reading;
+  if (!body) co_return failure(body.error().message);
+  if (body->size() > document_bytes_max) co_return failure("the document is longer than 64 KiB");
+  co_return std::move(*body);
+}
+
 Task<Result<std::string, TransportFailure>> HttpClient::Impl::read_all(LeasePtr lease,
                                                                        std::chrono::milliseconds silence) {
   std::string body;
@@ -383,6 +404,8 @@ void HttpClient::notify(Notification notification, Exchange& exchange) {
     impl_->background.start(impl_->post_notification(std::move(notification), session));
   }
 }
+
+Task<Result<std::string>> HttpClient::fetch() { return impl_->fetch(); }
 
 void HttpClient::shut_down() {
   for (const std::weak_ptr<HttpSession>& weak : impl_->sessions) {

@@ -57,6 +57,9 @@ class HttpClient final : public Service {
 
   Task<Reply> call(Request request, Exchange& exchange) override;
   void notify(Notification notification, Exchange& exchange) override;
+  // The document at the client's own address, with GET: for what stands beside an endpoint, such as the metadata of a protected
+  // resource (RFC 9728). An error for every status but 2xx, and for more than 64 KiB. Sends the headers of the options.
+  Task<Result<std::string>> fetch();
   // Ends the sessions: their streams close, DELETE is sent.
   void shut_down() override;
 

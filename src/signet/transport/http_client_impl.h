@@ -122,6 +122,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
   Task<Reply> read_events(Request& request, LeasePtr lease, Exchange& exchange,
                           std::shared_ptr<HttpSession> session);
   Task<Reply> read_refusal(LeasePtr lease);
+  Task<Result<std::string>> fetch();
   Task<Result<std::string, TransportFailure>> read_all(LeasePtr lease, std::chrono::milliseconds silence);
   Task<void> post_notification(Notification notification, std::shared_ptr<HttpSession> session);
   void learn_tools(const Json& result);

@@ -394,6 +394,31 @@ TEST_F(HttpClientTest, ReportsStatusAndChallengeOfARefusal) {
   EXPECT_EQ(failed->challenge, "Bearer resource_metadata=\"x\"");
 }
 
+TEST_F(HttpClientTest, FetchesTheDocumentAtItsAddress) {
+  const auto fetched = [this](const std::string& raw) {
+    RawServer server([raw](const Seen&) { return raw; });
+    connect(server.url("/a?b"));
+    Task<Result<std::string>> task;
+    std::promise<Result<std::string>> result;
+    loop.executor().post([&] {
+      task = client->fetch();
+      task.start([&] {
+        Result<std::string> got = task.take();
+        task = Task<Result<std::string>>();
+        result.set_value(std::move(got));
+      });
+    });
+    const Result<std::string> got = result.get_future().get();
+    EXPECT_TRUE(server.seen().at(0).head.starts_with("GET /a?b HTTP/1.1")) << server.seen().at(0).head;
+    client.reset();
+    return got ? *got : "error: " + got.error().message;
+  };
+  EXPECT_EQ(fetched(json_answer("{}")), "{}");
+  EXPECT_EQ(fetched(answer("text/plain", "no", "404 Not Found")),
+            "error: the server answered with HTTP status 404");
+  EXPECT_EQ(fetched(json_answer(std::string(70'000, ' '))), "error: the document is longer than 64 KiB");
+}
+
 TEST_F(HttpClientTest, NamesWhatIsWrongWithAHostileAnswer) {
   options.body_bytes_max = 1000;
   options.event_bytes_max = 1000;

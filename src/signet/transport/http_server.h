@@ -83,6 +83,8 @@ struct HttpOptions {
   std::size_t batch_messages_max = 64;  // in one batch; only revision 2025-03-26 has them
   std::size_t replay_events_max = 256;  // kept per session for Last-Event-ID
   std::size_t replay_bytes_max = std::size_t{1} << 20;
+  // Of all sessions together, with what keeping costs: beyond it the oldest events go, whose ever they are.
+  std::size_t replay_total_bytes_max = std::size_t{64} << 20;
 
   // After stop(): how long open answers may take to end by themselves.
   std::chrono::milliseconds shutdown_grace{2'000};

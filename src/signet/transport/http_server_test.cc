@@ -528,7 +528,8 @@ TEST(HttpServer, ServesHttp10AndCloses) {
 
 TEST(HttpServer, OtherPathsAreNotTheEndpoint) {
   const Served served;
-  for (const char* target : {"/", "/mcpx", "/mcp/../etc", "/%6dcp%00", "/mcp/", "*", "mcp"}) {
+  for (const char* target :
+       {"/", "/mcpx", "/mcp/../etc", "/%6dcp%00", "/mcp/", "*", "mcp", "http://localhost/mcpx"}) {
     EXPECT_EQ(
         answer_to(served, raw("POST", modern_headers("echo"), modern_request("1", "echo"), target)).status,
         404)
@@ -755,6 +756,39 @@ TEST(HttpServer, HealthAndMetricsAreOnAnAddressOfTheirOwn) {
 
 TEST(HttpHead, DatesAreThoseOfTheRfc) {
   EXPECT_EQ(http_date(Timestamp(std::chrono::seconds(784111777))), "Sun, 06 Nov 1994 08:49:37 GMT");
+}
+
+// RFC 9112, section 3.2.2.
+TEST(HttpServer, ATargetInAbsoluteFormIsServedAndItsHostCounts) {
+  const Served served;
+  const auto answer = [&](const std::string& target, const std::string& host_header,
+                          const std::string& more = "") {
+    std::string request = modern("1", "echo");
+    const std::size_t end = request.find(" HTTP/1.1\r\n");
+    request.replace(0, end, "POST " + target);
+    const std::size_t at = request.find(host);
+    EXPECT_NE(at, std::string::npos);
+    request.replace(at, host.size(), "Host: " + host_header + "\r\n" + more);
+    return answer_to(served, request).status;
+  };
+  EXPECT_EQ(answer("/mcp", "localhost"), 200);
+  EXPECT_EQ(answer("http://localhost/mcp", "localhost"), 200);
+  EXPECT_EQ(answer("HTTP://127.0.0.1:8080/mcp?x=1", "localhost"), 200);
+  EXPECT_EQ(answer("http://localhost/mcp", "evil.example"), 200) << "Host counts for nothing";
+  EXPECT_EQ(answer("http://localhost/mcp", "localhost", "Origin: http://localhost\r\n"), 200);
+
+  EXPECT_EQ(answer("http://evil.example/mcp", "localhost"), 403);
+  EXPECT_EQ(answer("http://localhost@evil.example/mcp", "localhost"), 403);
+  EXPECT_EQ(answer("http://evil@localhost/mcp", "localhost"), 403);
+  EXPECT_EQ(answer("http:///mcp", "localhost"), 403);
+  EXPECT_EQ(answer("http://localhost/mcp", "localhost", "Origin: http://evil.example\r\n"), 403);
+  EXPECT_EQ(answer("https://localhost/mcp", "localhost"), 421) << "no TLS here";
+  EXPECT_EQ(answer("http://localhost/elsewhere", "localhost"), 404);
+  EXPECT_EQ(answer("http://localhost", "localhost"), 404);
+  EXPECT_EQ(answer("http://localhost?/mcp", "localhost"), 404);
+  EXPECT_EQ(answer("ftp://localhost/mcp", "localhost"), 404);
+  EXPECT_EQ(answer("http://localhost/mcp", "localhost\r\nHost: localhost"), 400)
+      << "two of one are two of one";
 }
 
 }  // namespace

@@ -53,14 +53,23 @@ std::optional<HostPort> split_host(std::string_view text) {
   return result;
 }
 
-// What stands between scheme and path of a target in absolute form (RFC 9112, section 3.2.2); nothing in origin form.
-std::optional<std::string_view> authority_of(std::string_view target) {
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
-    const std::string_view rest = target.substr(scheme.size());
-    return rest.substr(0, rest.find_first_of("/?"));
-  }
-  return std::nullopt;
+// `http://host:port/path?query`, or https.
+struct AbsoluteForm {
+  bool tls;
+  std::string_view authority;
+  std::string_view path;  // with its query; at least "/"
+};
+
+std::optional<AbsoluteForm> absolute_form(std::string_view target) {
+  const std::size_t colon = target.find("://");
+  if (target.starts_with('/') || colon == std::string_view::npos) return std::nullopt;
+  const bool tls = equal_ignoring_case(target.substr(0, colon), "https");
+  if (!tls && !equal_ignoring_case(target.substr(0, colon), "http")) return std::nullopt;
+  const std::string_view rest = target.substr(colon + 3);
+  const std::size_t end = rest.find_first_of("/?#");
+  const std::string_view path = end == std::string_view::npos ? "/" : rest.substr(end);
+  // `http://host?query` has no path, and the path of that is "/".
+  return AbsoluteForm{tls, rest.substr(0, end), path.starts_with('?') ? "/" : path};
 }
 
 // Calls `each` with the trimmed elements of a comma-separated list.
@@ -131,14 +140,18 @@ bool is_allowed_origin(std::string_view origin, const HttpOptions& options) {
   return false;
 }
 
+std::string_view authority_of(const ServerRequest& request) {
+  const std::optional<AbsoluteForm> target = absolute_form(request.target());
+  return target ? target->authority : request.header("Host").value_or("");
+}
+
 std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options) {
+  const std::optional<AbsoluteForm> target = absolute_form(request.target());
+  if (target && target->tls && !request.secure) return Refusal(421, "https without TLS");
   if (request.header_count("Origin") != 0 &&
       !is_allowed_origin(request.header("Origin").value_or(""), options))
     return Refusal(403, "this Origin is not allowed");
-  const std::optional<std::string_view> authority = authority_of(request.target());
-  if (!is_allowed_host(request.header("Host").value_or(""), options) ||
-      (authority && !is_allowed_host(*authority, options)))
-    return Refusal(403, "this Host is not ours");
+  if (!is_allowed_host(authority_of(request), options)) return Refusal(403, "this Host is not ours");
   return std::nullopt;
 }
 
@@ -150,8 +163,7 @@ std::optional<std::string_view> doubled_standard_header(const ServerRequest& req
 }
 
 std::string_view path_of(std::string_view target) {
-  if (const auto authority = authority_of(target))
-    target.remove_prefix(static_cast<std::size_t>(authority->data() + authority->size() - target.data()));
+  if (const std::optional<AbsoluteForm> absolute = absolute_form(target)) target = absolute->path;
   if (!target.starts_with('/')) return {};
   return target.substr(0, target.find('?'));
 }

@@ -23,8 +23,8 @@ struct Refusal {
 // `chunked`, more than one of Host, Content-Length, Transfer-Encoding, no Host. And headers that decide something, doubled.
 std::optional<Refusal> check_framing(const ServerRequest& request);
 
-// Host and Origin against the options (S23, S24); and the host of a target in absolute form, which counts before the header
-// Host (RFC 9112, section 3.2.2).
+// Host and Origin against the options (S23, S24). A target in absolute form (RFC 9112, section 3.2.2) says itself which host
+// it is for: then Host counts for nothing. One of https that came by no TLS is misdirected (RFC 9110, section 7.4).
 std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options);
 
 // Whether scripts of that origin may use the endpoint.
@@ -33,6 +33,9 @@ bool is_allowed_host(std::string_view host, const HttpOptions& options);
 
 // The standard header of MCP (MCP-Protocol-Version, Mcp-Method, Mcp-Name) that came more than once, or nothing.
 std::optional<std::string_view> doubled_standard_header(const ServerRequest& request);
+
+// The host and port that the request is for: of its target where that is in absolute form, else of the header Host.
+std::string_view authority_of(const ServerRequest& request);
 
 // The path of a target in origin or absolute form, without its query; empty for other forms.
 std::string_view path_of(std::string_view target);

@@ -37,6 +37,8 @@ std::string_view reason(int status) {
       return "415 Unsupported Media Type";
     case 417:
       return "417 Expectation Failed";
+    case 421:
+      return "421 Misdirected Request";
     case 431:
       return "431 Request Header Fields Too Large";
     case 501:
