@@ -78,8 +78,8 @@ Json named(std::string name, Json arguments) {
 // The implementation by value: the Client may go while a task runs.
 using Held = std::shared_ptr<ClientImpl>;
 
-Task<Called<ServerDescription>> connect_with(Held impl) {
-  const Task<Called<void>> connecting = impl->ensure_connected();
+Task<Called<ServerDescription>> connect_with(Held impl, std::stop_token stop) {
+  const Task<Called<void>> connecting = impl->ensure_connected(stop);
   const Called<void> connected = co_await connecting;
   if (!connected) co_return failure(connected.error());
   co_return impl->server;
@@ -273,7 +273,7 @@ Called<void> ClientImpl::check_output(std::string_view tool, const Json& result)
 }
 
 Task<Called<Json>> ClientImpl::listen(ListenFilter filter, CallPtr call) {
-  const Task<Called<void>> connecting = ensure_connected();
+  const Task<Called<void>> connecting = ensure_connected(call->options.stop);
   const Called<void> ready = co_await connecting;
   if (!ready) co_return failure(ready.error());
   if (!server.modern) {
@@ -320,7 +320,9 @@ Client::~Client() {
   executor.post([impl = std::move(impl_)] {});
 }
 
-Task<Called<ServerDescription>> Client::connect() { return connect_with(impl_); }
+Task<Called<ServerDescription>> Client::connect(CallOptions options) {
+  return connect_with(impl_, std::move(options.stop));
+}
 
 Task<Called<std::vector<ToolDescription>>> Client::list_tools(CallOptions options) {
   return tools_with(impl_, std::move(options));

@@ -75,8 +75,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  // Every call does this by itself where needed.
-  Task<Called<ServerDescription>> connect();
+  // Every call does this by itself where needed. Of the options, `stop` counts.
+  Task<Called<ServerDescription>> connect(CallOptions options = CallOptions());
 
   // All pages. Tools whose x-mcp-header annotations are invalid are left out and named in the log (C21), and those without
   // a name.

@@ -91,10 +91,13 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
                                  CallPtr call);
 
   // discovery.cc: which revision
-  Task<Called<void>> ensure_connected();
-  Task<Called<void>> discover();
-  Task<Called<bool>> probe(std::string version);  // true: modern; false: try initialize
-  Task<Called<void>> initialize();
+  // `stop` ends an attempt of this caller's own; who waits for it then makes another.
+  Task<Called<void>> ensure_connected(std::stop_token stop);
+  Task<Called<void>> discover(std::stop_token stop);
+  // True: modern; false: try initialize.
+  Task<Called<bool>> probe(std::string version, std::stop_token stop);
+  Task<Called<void>> initialize(std::stop_token stop);
+  CallPtr connecting_call(std::stop_token stop, std::chrono::milliseconds allowed) const;
   Task<void> set_log_level();
   void forget_session(const std::shared_ptr<Session>& gone);
 

@@ -112,7 +112,7 @@ class AttemptGuard {
 
 }  // namespace
 
-Task<Called<void>> ClientImpl::ensure_connected() {
+Task<Called<void>> ClientImpl::ensure_connected(std::stop_token stop) {
   while (!connected && attempt) {
     const std::shared_ptr<Attempt> running = attempt;
     const OneShot<int> ended;
@@ -122,14 +122,20 @@ Task<Called<void>> ClientImpl::ensure_connected() {
   }
   if (connected) co_return Called<void>();
   AttemptGuard guard(*this);
-  const Task<Called<void>> discovering = discover();
+  const Task<Called<void>> discovering = discover(stop);
   Called<void> discovered = co_await discovering;
   if (discovered) {
     connected = true;
-  } else {
+  } else if (discovered.error().kind != Kind::cancelled) {
     guard.fail(discovered.error());
   }
   co_return discovered;
+}
+
+CallPtr ClientImpl::connecting_call(std::stop_token stop, std::chrono::milliseconds allowed) const {
+  CallOptions connecting;
+  connecting.stop = std::move(stop);
+  return std::make_shared<CallState>(executor, *options.clock, std::move(connecting), allowed);
 }
 
 // The server has forgotten the session: what it speaks is known, so a new one begins at once.
@@ -141,27 +147,26 @@ void ClientImpl::forget_session(const std::shared_ptr<Session>& gone) {
   for (CallState* listener : listeners) executor.post(listener->on_session_lost);
 }
 
-Task<Called<void>> ClientImpl::discover() {
+Task<Called<void>> ClientImpl::discover(std::stop_token stop) {
   const bool known_old = std::exchange(session_lost, false);
   if (options.versions != ClientOptions::Versions::handshake_only && !known_old) {
-    const Task<Called<bool>> probing = probe(std::string(protocol::modern_versions.front()));
+    const Task<Called<bool>> probing = probe(std::string(protocol::modern_versions.front()), stop);
     const Called<bool> modern = co_await probing;
     if (!modern) co_return failure(modern.error());
     if (*modern) co_return Called<void>();
     if (options.versions == ClientOptions::Versions::modern_only) co_return failure(no_version());
   }
-  const Task<Called<void>> initializing = initialize();
+  const Task<Called<void>> initializing = initialize(stop);
   Called<void> initialized = co_await initializing;
   co_return initialized;
 }
 
-Task<Called<bool>> ClientImpl::probe(std::string version) {
+Task<Called<bool>> ClientImpl::probe(std::string version, std::stop_token stop) {
   for (int tries = 0;; ++tries) {
     server = ServerDescription();
     server.modern = true;
     server.protocol_version = version;
-    const CallPtr call =
-        std::make_shared<CallState>(executor, *options.clock, CallOptions(), options.probe_timeout);
+    const CallPtr call = connecting_call(stop, options.probe_timeout);
     const Task<Called<Json>> asking = exchange("server/discover", enveloped(Json::object(), *call), call);
     const Called<Json> answer = co_await asking;
     if (!answer) {
@@ -194,13 +199,12 @@ Task<Called<bool>> ClientImpl::probe(std::string version) {
   }
 }
 
-Task<Called<void>> ClientImpl::initialize() {
+Task<Called<void>> ClientImpl::initialize(std::stop_token stop) {
   server = ServerDescription();
   if (!session_outlet) session_outlet = std::make_unique<SessionOutlet>(*this);
   session = std::make_shared<Session>();
   session->outlet = session_outlet.get();
-  const CallPtr call =
-      std::make_shared<CallState>(executor, *options.clock, CallOptions(), options.call_timeout);
+  const CallPtr call = connecting_call(stop, options.call_timeout);
   Json params =
       Json::object({{"protocolVersion", protocol::handshake_versions.front()},
                     {"capabilities", capabilities(false, false)},

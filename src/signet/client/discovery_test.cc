@@ -94,6 +94,31 @@ TEST_F(DiscoveryTest, StaysModernOnTheErrorsOfModernServers) {
   }
 }
 
+TEST_F(DiscoveryTest, WhoIsStoppedMeanwhileLeavesAndWhoWaitsTriesAgain) {
+  std::stop_source stop;
+  service.script = [&](Request request, Exchange&) {
+    EXPECT_EQ(request.method, "server/discover");
+    if (service.seen.size() > 1) return reply(discovery());
+    executor.post([&] { stop.request_stop(); });
+    return silence();
+  };
+  options.clock = &clock;
+  Client client(service, executor, options);
+  CallOptions stoppable;
+  stoppable.stop = stop.get_token();
+  Task<Called<ServerDescription>> impatient = client.connect(stoppable);
+  bool left = false;
+  impatient.start([&] { left = true; });
+  const Called<ServerDescription> server = executor.run(client.connect());
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  EXPECT_TRUE(server->modern);
+  ASSERT_TRUE(left);
+  const Called<ServerDescription> gone = impatient.take();
+  ASSERT_FALSE(gone.ok());
+  EXPECT_EQ(gone.error().kind, CallError::Kind::cancelled);
+  EXPECT_EQ(clock.now(), Timestamp(1'000'000ms)) << "at once";
+}
+
 TEST_F(DiscoveryTest, TriesAgainWithAVersionThatTheServerOffers) {
   int asked = 0;
   const Called<ServerDescription> server = connect_to([&] {

@@ -355,7 +355,7 @@ Task<Called<Json>> ClientImpl::send_now(std::string method, Json params, CallPtr
   if (!params.is_null() && !params.is_object()) {
     co_return failure(error(CallError::Kind::invalid_call, "the parameters are no object"));
   }
-  const Task<Called<void>> connecting = ensure_connected();
+  const Task<Called<void>> connecting = ensure_connected(call->options.stop);
   const Called<void> ready = co_await connecting;
   if (!ready) co_return failure(ready.error());
   const Task<Called<Json>> exchanging =
