@@ -20,7 +20,15 @@ class Mcp(http.server.BaseHTTPRequestHandler):
     """A server with one tool, over plain HTTP or TLS."""
     protocol_version = "HTTP/1.1"
 
+    def do_GET(self):
+        self.server.seen.append((self.path, dict(self.headers)))
+        self.answer(200, {"authorization_servers": ["https://sign.in.example"]})
+
     def do_POST(self):
+        if self.server.challenge is not None:
+            self.server.seen.append((self.path, dict(self.headers)))
+            self.rfile.read(int(self.headers["Content-Length"]))
+            return self.answer(401, {}, self.server.challenge)
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.seen.append((self.path, dict(self.headers)))
         result = {"resultType": "complete"}
@@ -28,8 +36,13 @@ class Mcp(http.server.BaseHTTPRequestHandler):
             result.update(supportedVersions=["2026-07-28"], capabilities={"tools": {}})
         else:
             result.update(content=[{"type": "text", "text": "over the wire"}])
-        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
-        self.send_response(200)
+        self.answer(200, {"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def answer(self, status, document, challenge=""):
+        body = json.dumps(document).encode()
+        self.send_response(status)
+        if challenge:
+            self.send_header("WWW-Authenticate", challenge)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -96,7 +109,7 @@ def serve(handler, behind=0, certificate=None):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     server.handle_error = lambda *_: None  # refused handshakes are what is tested
-    server.seen, server.behind, server.status = [], behind, 200
+    server.seen, server.behind, server.status, server.challenge = [], behind, 200, None
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate + ".pem", certificate + ".key")
@@ -145,6 +158,25 @@ class Network:
         assert done.returncode == 3 and done.stdout == "", done
         for word in words:
             assert word in done.stderr, (word, done.stderr)
+
+    def a_challenge_says_who_gives_tokens(self):
+        elsewhere = serve(Mcp)
+        server = serve(Mcp)
+        url = "http://127.0.0.1:%d" % server.server_port
+        metadata = "/.well-known/oauth-protected-resource/mcp"
+        # Named by the challenge, and where it is by custom.
+        for server.challenge in ('Bearer resource_metadata="%s%s"' % (url, metadata), "Bearer"):
+            server.seen.clear()
+            done = self.call(url + "/mcp", SIGNET_TOKEN="not-accepted")
+            self.expect_refusal(done, "does not accept this token (401)", "https://sign.in.example", "SIGNET_TOKEN", "--token-file")
+            assert "not-accepted" not in done.stderr, done
+            assert server.seen[0][1]["Authorization"] == "Bearer not-accepted"
+            assert server.seen[-1][0] == metadata and "Authorization" not in server.seen[-1][1], server.seen
+        # Another origin is named, and not asked.
+        server.challenge = 'Bearer resource_metadata="http://127.0.0.1:%d/x"' % elsewhere.server_port
+        done = self.call(url + "/mcp")
+        self.expect_refusal(done, "wants to know who calls (401)", "stands at http://127.0.0.1:%d/x" % elsewhere.server_port)
+        assert not elsewhere.seen
 
     def trusted(self):
         server = serve(Mcp, certificate=self.authority.certificate("trusted", "DNS:localhost,IP:127.0.0.1"))
@@ -216,7 +248,7 @@ def main():
         print("SKIPPED: the openssl tool is not installed (apt-get install openssl)")
         return 77
     scenes = ["trusted", "not_trusted", "wrong_host", "expired", "no_tls", "bad_file", "plain_through_proxy", "tls_through_proxy",
-              "refusing_proxy"]
+              "refusing_proxy", "a_challenge_says_who_gives_tokens"]
     with tempfile.TemporaryDirectory() as folder:
         return play(Network(sys.argv[1], folder), scenes)
 

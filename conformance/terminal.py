@@ -390,6 +390,20 @@ class Terminal:
             done = subprocess.run([self.signet, "call", *self.server, "plain"], env=self.environment,
                                   stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, timeout=20, text=True)
         assert done.returncode == 1 and "cannot be written" in done.stderr, done
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([self.signet, "keys", "generate", "--ring", "-"], stdin=subprocess.DEVNULL, stdout=full,
+                                  stderr=subprocess.PIPE, timeout=20, text=True)
+        assert done.returncode == 1 and "cannot be written" in done.stderr, done
+
+    def an_interrupt_while_the_server_says_nothing(self):
+        for command in ("call", "list"):
+            running = subprocess.Popen([self.signet, command, "--", sys.executable, "-c",
+                                        "import sys; print('here', file=sys.stderr, flush=True); sys.stdin.read()", "--",
+                                        *(["t"] if command == "call" else [])],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            assert running.stderr.readline() == "here\n"
+            running.send_signal(signal.SIGINT)
+            assert running.wait(timeout=60) == 130, command
 
     def answers_from_a_file(self):
         with open(self.saved, "w", encoding="utf-8") as file:
@@ -403,7 +417,7 @@ class Terminal:
 # Those that need no screen.
 BARE = ["a_server_that_imitates_us", "yes_shows_what_it_accepts_and_opens_nothing", "nobody_there", "answers_from_a_file",
         "files_that_are_there_stay", "a_trace_goes_where_results_go", "the_server_gets_the_variables_it_is_given",
-        "a_result_that_cannot_be_written"]
+        "a_result_that_cannot_be_written", "an_interrupt_while_the_server_says_nothing"]
 
 
 def main():

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <signet/json/text.h>
+#include <signet/json/utf8.h>
 
 namespace signet::cli {
 namespace {
@@ -152,6 +153,7 @@ Result<Json> arguments_from(const std::vector<std::string>& words, const Json& s
     const bool raw = word[equals - 1] == ':';
     const std::string key = word.substr(0, raw ? equals - 1 : equals);
     const std::string text = word.substr(equals + 1);
+    if (!json::is_utf8(text)) return failure("the argument " + key + " is no UTF-8 text");
     const std::string type = type_of(schema, key);
     Result<Json> value = Json();
     if (raw) {

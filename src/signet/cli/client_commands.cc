@@ -17,12 +17,14 @@
 #include <signet/cli/show.h>
 #include <signet/cli/terminal.h>
 #include <signet/cli/trace.h>
+#include <signet/cli/unauthorized.h>
 #include <signet/client/client.h>
 #include <signet/json/text.h>
 #include <signet/protocol/header_codec.h>
 #include <signet/transport/child_process.h>
 #include <signet/transport/event_loop.h>
 #include <signet/transport/http_client.h>
+#include <signet/transport/http_url.h>
 
 namespace signet::cli {
 namespace {
@@ -63,6 +65,7 @@ class Run {
   int follow(Client& client, Called<Step> step);
   int finish(const std::string& method, const Json& result);
   int failed(const CallError& error);
+  Unauthorized who_gives_tokens(const std::string& challenge);
   int usage(const std::string& sentence);
   void print_trace(std::string_view text);
   void say_problem(const std::string& sentence);
@@ -74,6 +77,7 @@ class Run {
   Terminal terminal_;
   PreparedAnswers prepared_;
   std::optional<std::string> answer_problem_;
+  bool token_sent_ = false;
   bool saved_ = false;  // options_.save is a file of this call
   EventLoop loop_;
   Conversation conversation_;
@@ -134,11 +138,18 @@ Result<std::unique_ptr<Service>> Run::connect() {
   if (!options_.token_file.empty()) {
     const Result<std::string> token = read_file(options_.token_file);
     if (!token) return failure(token.error());
-    http.headers.emplace_back("Authorization",
-                              "Bearer " + trimmed(token->substr(0, token->find_first_of("\r\n"))));
+    const std::string first_line = trimmed(token->substr(0, token->find_first_of("\r\n")));
+    if (first_line.empty()) return failure(options_.token_file + " has no token on its first line");
+    http.headers.emplace_back("Authorization", "Bearer " + first_line);
   } else if (variable != nullptr && *variable != '\0') {
-    http.headers.emplace_back("Authorization", std::string("Bearer ") + variable);
+    http.headers.emplace_back("Authorization", "Bearer " + trimmed(variable));
   }
+  token_sent_ = std::any_of(http.headers.begin(), http.headers.end(), [](const auto& header) {
+    return protocol::equal_ignoring_case(header.first, "Authorization");
+  });
+  const Result<transport::HttpUrl> url = transport::parse_http_url(options_.target.url);
+  if (token_sent_ && url && !url->tls && !transport::is_loopback_host(url->host))
+    terminal_.say("signet: the token travels to " + one_line(url->host) + " unencrypted\n");
   auto created = HttpClient::create(loop_, options_.target.url, std::move(http));
   if (!created) return failure(created.error());
   return std::unique_ptr<Service>(std::move(*created));
@@ -247,8 +258,32 @@ int Run::failed(const CallError& error) {
                                                      {"message", error.fault->message},
                                                      {"data", error.fault->data}})}}));
   }
-  say_problem(explain(error, options_.target));
+  const bool unauthorized = error.transport && error.transport->http_status == 401;
+  say_problem(unauthorized ? explain_unauthorized(who_gives_tokens(error.transport->challenge))
+                           : explain(error, options_.target));
   return exit_code_of(error);
+}
+
+// What the server's metadata says. Fetched from the server's own origin only, without any header of ours.
+Unauthorized Run::who_gives_tokens(const std::string& challenge) {
+  Unauthorized told;
+  told.token_sent = token_sent_;
+  told.description = challenge_parameter(challenge, "error_description");
+  told.metadata_url = challenge_parameter(challenge, "resource_metadata");
+  const Result<transport::HttpUrl> server = transport::parse_http_url(options_.target.url);
+  if (!server) return told;
+  const bool named = !told.metadata_url.empty();
+  if (!named) told.metadata_url = usual_metadata_url(*server);
+  const Result<transport::HttpUrl> metadata = transport::parse_http_url(told.metadata_url);
+  if (!metadata || !metadata->same_origin(*server)) return told;
+  HttpClientOptions http;
+  http.ca_file = options_.ca_file;
+  auto client = HttpClient::create(loop_, told.metadata_url, std::move(http));
+  if (!client) return told;
+  const Result<std::string> document = conversation_.run((*client)->fetch());
+  told.servers = document ? authorization_servers(*document) : std::vector<std::string>();
+  if (!named && told.servers.empty()) told.metadata_url.clear();  // our guess
+  return told;
 }
 
 // The arguments on the command line; key=value takes its types from the tool's schema.
@@ -408,7 +443,7 @@ int Run::read() {
 }
 
 int Run::list() {
-  const Called<ServerDescription> server = conversation_.run(client_->connect());
+  const Called<ServerDescription> server = conversation_.run(client_->connect(call_options()));
   if (!server) return failed(server.error());
   const auto wants = [&](std::string_view what, std::string_view capability) {
     if (options_.words.empty()) return server->capabilities.contains(capability);

@@ -141,7 +141,8 @@ void declare(CLI::App& app, ClientCommandOptions& options) {
     app.add_option("--answers", options.answers,
                    "Take the answers from this JSON file: {\"key\": {\"field\": ...}}")
         ->type_name("FILE");
-    app.add_option("--answer", options.answer, "Answer this field; may be repeated")
+    app.add_option("--answer", options.answer,
+                   "Answer this field; may be repeated. Not for secrets, which go into --answers")
         ->type_name("FIELD=VALUE")
         ->allow_extra_args(false)
         ->take_all();

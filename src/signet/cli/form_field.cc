@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include <signet/json/text.h>
+#include <signet/json/utf8.h>
 #include <signet/protocol/header_codec.h>
 
 namespace signet::cli {
@@ -125,6 +126,8 @@ std::string size_range(const std::optional<std::uint64_t>& least, const std::opt
 Result<std::optional<Json>> done(Json value) { return std::optional<Json>(std::move(value)); }
 
 Result<std::optional<Json>> read_text(const FormField& field, std::string_view line) {
+  // A terminal of another encoding: what it sends would be something else to the server.
+  if (!json::is_utf8(line)) return failure("this is no UTF-8 text");
   const std::size_t size = characters(line);
   if (field.size_min && size < *field.size_min) {
     return failure("at least " + std::to_string(*field.size_min) + " characters, please");

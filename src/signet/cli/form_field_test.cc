@@ -33,6 +33,11 @@ TEST(FormField, ReadsTextsWithinTheirBounds) {
   EXPECT_EQ(read(field(R"({"type":"string","format":"date"})"), "tomorrow"), "!");
 }
 
+TEST(FormField, TakesNoTextThatIsNotUtf8) {
+  EXPECT_EQ(read(field(R"({"type":"string"})"), "gr\xfc\xdf"), "!");
+  EXPECT_EQ(read(field(R"({"type":"string"})"), "gr\xc3\xbc\xc3\x9f"), "\"gr\xc3\xbc\xc3\x9f\"");
+}
+
 TEST(FormField, ReadsNumbersWithinTheirBounds) {
   const FormField number = field(R"({"type":"number","minimum":1,"maximum":5})");
   EXPECT_EQ(read(number, " 1.5 "), "1.5");

@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
 
+bool is_own(const std::string& path) {
+  struct stat found{};
+  return path != "-" && ::stat(path.c_str(), &found) == 0 &&
+         (found.st_uid == ::geteuid() || found.st_uid == 0) && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 Failure<Error> system_failure(const std::string& path) { return failure(path + ": " + std::strerror(errno)); }
 
 }  // namespace
@@ -107,6 +113,9 @@ Result<SavedCall> load_call(const std::string& path) {
     }
   }
   if (call.target.empty()) return failure(path + " does not say which server");
+  if (!call.target.command.empty() && !is_own(path))
+    return failure(path +
+                   " names a command to start, and others may write to it: make it yours alone (mode 600)");
   return call;
 }
 

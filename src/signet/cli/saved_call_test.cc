@@ -66,6 +66,19 @@ TEST_F(SavedCallTest, IsForItsOwnerAloneHoweverItIsWritten) {
   }
 }
 
+TEST_F(SavedCallTest, ACommandIsTakenFromAFileThatOthersCannotWriteAlone) {
+  ASSERT_TRUE(save_call(path, call, Existing::refused).ok());
+  std::filesystem::permissions(path, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_FALSE(load_call(path).ok());
+  call.target.command.clear();
+  call.target.url = "http://localhost/mcp";
+  ASSERT_TRUE(save_call(path, call, Existing::replaced).ok());
+  std::filesystem::permissions(path, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  EXPECT_TRUE(load_call(path).ok()) << "an address is run by nobody";
+}
+
 TEST_F(SavedCallTest, WhatIsThereIsKnownBeforehand) {
   EXPECT_FALSE(is_there(path));
   EXPECT_FALSE(is_same_file(path, path));

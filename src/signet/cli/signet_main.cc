@@ -74,5 +74,9 @@ int main(int argc, char** argv) {
               << "\nsignet --help shows them, signet COMMAND --help says how they are used.\n";
     return 2;
   }
+  if (!std::cout.flush()) {
+    std::cerr << "signet: standard output cannot be written\n";
+    return 1;
+  }
   return 0;
 }

@@ -150,6 +150,9 @@ void Terminal::write_error(std::string_view text) {
 void Terminal::say(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(progress_shown_, false)) write_all(2, "\r\033[K");
+  // What comes while a prompt stands there begins its own row: behind the prompt it could end at the terminal's edge, and
+  // go on in the next row without its frame.
+  if (asking_ && interactive_) write_error("\n");
   write_error(text);
 }
 
@@ -171,15 +174,21 @@ void Terminal::set_asking(bool asking) {
   asking_ = asking;
 }
 
+void Terminal::show_prompt(std::string_view prompt) {
+  const std::lock_guard lock(mutex_);
+  if (std::exchange(progress_shown_, false)) write_all(2, "\r\033[K");
+  write_error(prompt);
+}
+
 LineEnd Terminal::ask(std::string_view prompt, bool secret, std::string& line) {
   if (interrupts_.exit_code() != 0) return LineEnd::interrupted;
   set_asking(true);
   // Before the prompt: what is typed at it must neither show nor be lost.
   const NoEcho quiet(secret && interactive_);
-  say(prompt);
+  show_prompt(prompt);
   const LineEnd end = read_line(line);
-  if (end != LineEnd::line || !interactive_) say("\n");
   set_asking(false);
+  if (end != LineEnd::line || !interactive_) say("\n");
   return end;
 }
 

@@ -80,6 +80,7 @@ class Terminal {
   std::string styled(std::string_view code, std::string_view text) const;
   void write_error(std::string_view text);
   void set_asking(bool asking);
+  void show_prompt(std::string_view prompt);
   LineEnd read_line(std::string& line);
 
   const Interrupts& interrupts_;
