@@ -66,12 +66,24 @@ build_jobs() {
   [ "$memory" -lt "$cores" ] && echo "$memory" || echo "$cores"
 }
 
+# Copies what ninja says; says $when_building once, as soon as something is built.
+watch_build() {
+  local line said=
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    if [ -z "$said" ] && [ -n "${when_building:-}" ] && [[ $line == *'] Building '* || $line == *'] Linking '* ]]; then
+      say "$when_building"
+      said=yes
+    fi
+  done
+}
+
 # build PRESET [TARGET...] with its output in build/PRESET.log, shown where it fails.
 build() {
   local preset=$1 log=build/$1.log
   shift
   mkdir -p build
-  if ! ninja -C "build/$preset" -j "$(build_jobs)" "$@" < /dev/null > "$log" 2>&1; then
+  if ! ninja -C "build/$preset" -j "$(build_jobs)" "$@" < /dev/null 2>&1 | watch_build > "$log"; then
     grep -v '^\[' "$log" | tail -n 60 >&2 || true
     say "Building $preset failed; the whole output is in $log"
     exit 1
