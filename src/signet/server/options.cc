@@ -73,6 +73,11 @@ ServerOptions& ServerOptions::task_store(std::shared_ptr<token::TaskStore> store
 }
 
 ServerOptions& ServerOptions::tasks(TaskPolicy policy) {
+  constexpr std::chrono::milliseconds least{1};
+  policy.kept = std::max(policy.kept, least);
+  policy.lease = std::max(policy.lease, 2 * least);
+  policy.heartbeat = std::clamp(policy.heartbeat, least, policy.lease / 2);
+  policy.poll_interval = std::max(policy.poll_interval, least);
   settings_.tasks = policy;
   return *this;
 }

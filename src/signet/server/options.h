@@ -107,6 +107,7 @@ class ServerOptions {
   // that waited for input, and all of them survive a restart (store/; doc/operations.md, "Tasks"). What is kept there is
   // sealed like a request state. Default: the memory of this process.
   ServerOptions& task_store(std::shared_ptr<token::TaskStore> store);
+  // Limits and times of tasks. A heartbeat is at most half the lease.
   ServerOptions& tasks(TaskPolicy policy);
   // Borrowed, and outlive the server.
   ServerOptions& clock(const Clock& clock);

@@ -254,6 +254,18 @@ TEST_F(SharedTasksTest, ATaskWhoseInstanceDiedHasFailedAndIsNotRunAgain) {
   EXPECT_EQ(at(task(*b, "tasks/get", id), {"status"}), Json("failed"));
 }
 
+TEST_F(SharedTasksTest, AnInstanceThatEndsLetsGoOfWhatItRuns) {
+  auto a = instance("a");
+  const auto b = instance("b");
+  const Json working = begin(*a, "endless");
+  const Json waiting = begin(*a, "confirm");
+  EXPECT_TRUE(wait_for(*a, waiting, "input_required").ok());
+  while (a->begun == 0) std::this_thread::yield();
+  a.reset();
+  EXPECT_EQ(at(task(*b, "tasks/get", working), {"status"}), Json("failed"));
+  EXPECT_EQ(at(task(*b, "tasks/get", waiting), {"status"}), Json("input_required"));
+}
+
 TEST_F(SharedTasksTest, AnInstanceThatWasTakenForDeadWritesNothingAndStops) {
   const auto a = instance("a");
   const auto b = instance("b");

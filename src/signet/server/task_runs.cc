@@ -43,6 +43,8 @@ struct TaskRuns::Running {
   FlowRequest request;
   rounds::Journal journal;
   Timestamp lease_until{};
+  bool is_taken = false;  // by us, in the store
+  bool is_unwanted = false;
   bool has_worked = false;  // what it came to is to be written down
 
   std::stop_source stop;
@@ -68,13 +70,23 @@ TaskRuns::~TaskRuns() {
   if (!runs.empty()) {
     // Frames end on the thread on which they ran.
     std::promise<void> dropped;
-    loop_.post([&runs, &dropped] {
-      for (auto& [id, run] : runs) run->drop_frames();
+    loop_.post([this, &runs, &dropped] {
+      for (auto& [id, run] : runs) let_go(*run);
       dropped.set_value();
     });
     dropped.get_future().wait();
   }
   loop_.stop();
+}
+
+// So that the others need not wait for the end of the lease. Nobody waits for the store here: if it does not hear of it, the
+// lease ends by itself.
+void TaskRuns::let_go(Running& run) {
+  run.stop.request_stop();
+  run.drop_frames();
+  if (!vault_.is_shared() || !run.is_taken || run.has_worked) return;
+  Task<Result<TaskWritten>> renewing = vault_.renew(run.record.id, run.revision, vault_.now(), loop_);
+  renewing.start([] {});
 }
 
 void TaskRuns::log_failure(const char* event, const std::string& reason) const {
@@ -117,7 +129,10 @@ void TaskRuns::stop(const std::string& id) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = runs_.equal_range(id);
   for (auto run = first; run != last; ++run) {
-    loop_.post([this, stopped = run->second] { drop(stopped); });
+    loop_.post([this, stopped = run->second] {
+      stopped->is_unwanted = true;
+      if (stopped->is_taken) drop(stopped);  // else somebody waits to hear whether it will be
+    });
   }
 }
 
@@ -137,7 +152,7 @@ Task<void> TaskRuns::drive(std::shared_ptr<Running> owner, std::shared_ptr<Taken
   Running& run = *owner;
   Task<bool> taking = write_taken(run, std::move(taken));
   const bool is_ours = co_await taking;
-  if (!is_ours) co_return;
+  if (!is_ours || run.is_unwanted) co_return;
   if (vault_.is_shared()) {
     run.beating = beat(owner);
     run.beating.start([] {});
@@ -154,6 +169,7 @@ Task<bool> TaskRuns::write_taken(Running& run, std::shared_ptr<Taken> taken) {
   Task<Result<TaskWritten>> writing = vault_.write(run.record, run.revision, run.lease_until, loop_);
   Result<TaskWritten> written = co_await writing;
   const bool is_ours = written.ok() && *written == TaskWritten::done;
+  run.is_taken = is_ours;
   if (is_ours) {
     ++run.revision;
     on_change_(run.record.id);
@@ -190,6 +206,7 @@ Task<void> TaskRuns::work(Running& run) {
 }
 
 Task<void> TaskRuns::write_down(Running& run) {
+  bool is_cut = false;
   while (true) {
     Task<Result<TaskWritten>> writing = vault_.write(run.record, run.revision, vault_.now(), loop_);
     Result<TaskWritten> written = co_await writing;
@@ -198,13 +215,14 @@ Task<void> TaskRuns::write_down(Running& run) {
       co_return;
     }
     if (written.ok() && *written == TaskWritten::changed) co_return;  // cancelled, or taken for dead
-    if (written.ok()) {
+    if (written.ok() && !is_cut) {
       log_failure("task_too_large", "what the task came to is larger than the store may keep");
       run.record.end(failure(Fault(protocol::internal_error, "The result is too large to be kept")),
                      vault_.now());
+      is_cut = true;
       continue;
     }
-    log_failure("task_store_failed", written.error().message);
+    log_failure("task_store_failed", written.ok() ? "the store is full" : written.error().message);
     // By then the others have taken it for dead, or forgotten it.
     if (vault_.now() >= token::later(run.lease_until, settings_.tasks.kept)) co_return;
     const OneShot<bool> elapsed = after(run.write_timer, write_pause);

@@ -24,7 +24,7 @@ namespace signet::detail {
 // Takes a task by writing it down as its own, so that of all instances one runs it; runs the handler; writes down what it
 // came to. While it runs, its lease is renewed at each heartbeat; where the record has changed meanwhile (the
 // task was cancelled, or taken for dead) or the lease has ended without a renewal, the run is dropped and nothing of it is
-// written. Thread-safe. Borrows its arguments.
+// written. What runs when this ends is let go of, and so has failed. Thread-safe. Borrows its arguments.
 class TaskRuns {
  public:
   TaskRuns(const ServerOptions::Settings& settings, Flows& flows, TaskVault& vault,
@@ -52,6 +52,7 @@ class TaskRuns {
   Task<void> beat(std::shared_ptr<Running> owner);
   OneShot<bool> after(std::shared_ptr<void>& timer, std::chrono::milliseconds delay);
   void drop(const std::shared_ptr<Running>& run);
+  void let_go(Running& run);
   void log_failure(const char* event, const std::string& reason) const;
   Timestamp next_lease() const;
 

@@ -158,7 +158,7 @@ struct Redis {
   RedisServer server;
 };
 
-using Engines = testing::Types<Memory, Sqlite, Redis>;
+using Engines = ::testing::Types<Memory, Sqlite, Redis>;
 class EngineName {
  public:
   template <typename Engine>
