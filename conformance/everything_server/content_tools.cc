@@ -55,7 +55,8 @@ ToolResult several_kinds() {
   ToolResult result;
   result.add(Content::text("Multiple content types test:"));
   result.add(Content::image(png, "image/png"));
-  ResourceContents mixed = ResourceContents::text(R"({"test":"data","value":123})", "application/json");
+  ResourceContents mixed =
+      ResourceContents::text(R"({"test":"data","value":123})").mime_type("application/json");
   result.add(Content::resource(mixed.uri("test://mixed-content-resource")));
   return result;
 }

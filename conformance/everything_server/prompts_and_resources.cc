@@ -84,7 +84,7 @@ void add_prompts_and_resources(Server& server) {
         data.set("id", item.id);
         data.set("templateTest", true);
         data.set("data", "Data for ID: " + item.id);
-        return ResourceContents::text(signet::json::write(data), "application/json");
+        return ResourceContents::text(signet::json::write(data)).mime_type("application/json");
       },
       ResourceOptions().description("Data of one item.").mime_type("application/json"));
 }

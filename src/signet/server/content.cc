@@ -18,9 +18,9 @@ Json& annotations(Json& json) {
 
 }  // namespace
 
-ResourceContents ResourceContents::text(std::string text, std::string mime_type) {
+ResourceContents ResourceContents::text(std::string text) {
   ResourceContents contents;
-  contents.json_.set("mimeType", std::move(mime_type));
+  contents.json_.set("mimeType", "text/plain");
   contents.json_.set("text", std::move(text));
   return contents;
 }
@@ -30,6 +30,11 @@ ResourceContents ResourceContents::blob(ByteView bytes, std::string mime_type) {
   contents.json_.set("mimeType", std::move(mime_type));
   contents.json_.set("blob", json::base64_encode(bytes));
   return contents;
+}
+
+ResourceContents& ResourceContents::mime_type(std::string mime_type) {
+  json_.set("mimeType", std::move(mime_type));
+  return *this;
 }
 
 ResourceContents& ResourceContents::uri(std::string uri) {

@@ -16,10 +16,13 @@ enum class Role : std::uint8_t { user, assistant };
 // The contents of one resource (schema, TextResourceContents and BlobResourceContents). A regular value.
 class ResourceContents {
  public:
-  static ResourceContents text(std::string text, std::string mime_type = "text/plain");
+  // Text, text/plain unless mime_type() says another.
+  static ResourceContents text(std::string text);
   // The bytes travel in Base64.
   static ResourceContents blob(ByteView bytes, std::string mime_type = "application/octet-stream");
 
+  // Each returns *this.
+  ResourceContents& mime_type(std::string mime_type);
   // Which resource it is. Inside the answer to resources/read the URI that was read, where none is given.
   ResourceContents& uri(std::string uri);
   ResourceContents& meta(Json meta);

@@ -25,7 +25,16 @@ struct Handler {
 };
 
 template <typename F>
-struct Signature : Signature<decltype(&F::operator())> {};
+struct Signature {
+  // What stands in for what could not be read: the sentence below is then the only error.
+  using Result = std::string;
+  using Parameters = std::tuple<>;
+};
+template <typename F>
+  requires requires { &F::operator(); }
+struct Signature<F> : Signature<decltype(&F::operator())> {};
+template <typename F>
+inline constexpr bool has_signature = std::is_pointer_v<F> || requires { &F::operator(); };
 template <typename R, typename... P>
 struct Signature<R (*)(P...)> {
   using Result = R;
@@ -87,6 +96,10 @@ struct Parameters<std::tuple<P, Q>> {
 template <typename F>
 struct HandlerTraits {
   using Plain = std::decay_t<F>;
+  static_assert(
+      has_signature<Plain>,
+      "a handler is a function or a lambda that names the types of its parameters: not (auto input), no "
+      "template and no overloaded operator(), since the types say what the input must be");
   using Result = typename Signature<Plain>::Result;
   using Given = Parameters<typename Signature<Plain>::Parameters>;
   using Input = typename Given::Input;

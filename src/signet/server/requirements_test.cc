@@ -220,6 +220,8 @@ TEST(Content, TravelsInItsForm) {  // S73, B24
   EXPECT_EQ(
       Content::resource(ResourceContents::text("t").uri("test://r")).json(),
       parsed(R"({"type":"resource","resource":{"mimeType":"text/plain","text":"t","uri":"test://r"}})"));
+  EXPECT_EQ(ResourceContents::text("# t").mime_type("text/markdown").json(),
+            parsed(R"({"mimeType":"text/markdown","text":"# t"})"));
   EXPECT_EQ(Content::resource(ResourceContents::blob(as_bytes(bytes)).uri("test://r")).json(),
             parsed(R"({"type":"resource","resource":
                        {"mimeType":"application/octet-stream","blob":"AP8Q","uri":"test://r"}})"));
