@@ -168,8 +168,11 @@ struct Underway {
   Task<Reply> task;
   int replies = 0;
   std::optional<Reply> reply;
+  Server* server = nullptr;
+  std::string audience;
   bool modern = true;
-  bool endless = false;  // until the server or the client goes
+  bool elsewhere = false;  // at work on another thread, unless it waits for the client
+  bool endless = false;    // until the server or the client goes
 };
 
 // What a state was given for.
@@ -390,8 +393,11 @@ class World {
     Underway& call = underway_.emplace_back(std::move(request));
     call.exchange.stop = call.stop.get_token();
     prepare(call.exchange, call.back);
+    call.server = server_;
+    call.audience = audience_;
     call.modern = session_ == nullptr || protocol::claims_modern(call.request.params);
     call.endless = call.modern && call.request.method == protocol::method::subscriptions_listen;
+    call.elsewhere = target_of(call.request).starts_with("plain") || (server_ != &main_ && !call.endless);
     call.task = server_->call(call.request, call.exchange);
     call.task.start([&call] {
       ++call.replies;
@@ -405,9 +411,7 @@ class World {
 
   // What runs on another thread, plain functions and tasks, is waited for, so that an input always does the same.
   void wait_for(Underway& call) {
-    const std::string target = target_of(call.request);
-    const bool elsewhere = target.starts_with("plain") || (server_ != &main_ && !call.endless);
-    while (elsewhere && !call.reply && call.back.asked.empty()) {
+    while (call.elsewhere && !call.reply && call.back.asked.empty()) {
       loop_->run_one();
       loop_->run();
     }
@@ -424,11 +428,11 @@ class World {
     require(given.principal == call.exchange.principal, "a state is one caller's");
     require(given.method == call.request.method, "a state is for one method");
     require(given.target == target_of(call.request), "a state is for one target");
-    require(given.audience == audience_, "a state is for one service");
+    require(given.audience == call.audience, "a state is for one service");
     const bool by_uri = call.request.method == protocol::method::resources_read;
     require(by_uri || given.arguments == arguments_of(call.request), "a state is for the same arguments");
     require(clock_.now() <= given.at + state_lifetime + clock_skew, "a state ends");
-    require(!is_once(given.target) || server_ != &main_ || ++given.used == 1, "a state is used once");
+    require(!is_once(given.target) || ++given.used == 1, "a state is used once");
   }
 
   void collect() {
@@ -456,9 +460,9 @@ class World {
     const std::string* type = reply->find_string("resultType");
     require(type != nullptr, "a result says its type");
     if (*type == "input_required") remember_state(call);
-    if (*type == "task") settle_task(*reply);
+    if (*type == "task") settle_task(call, *reply);
     if (const std::string* next = reply->find_string("nextCursor")) cursor_ = *next;
-    if (call.request.method == protocol::method::tasks_update) settle_task(call.request.params);
+    if (call.request.method == protocol::method::tasks_update) settle_task(call, call.request.params);
   }
 
   void remember_state(const Underway& call) {
@@ -471,7 +475,7 @@ class World {
     given.method = call.request.method;
     given.target = target_of(call.request);
     given.arguments = arguments_of(call.request);
-    given.audience = audience_;
+    given.audience = call.audience;
     given.at = clock_.now();
     const bool repeats = given.target == "reply";  // the kept reply of a state that was used before
     require(given_.emplace(*state, std::move(given)).second || repeats, "no two states are the same");
@@ -480,9 +484,9 @@ class World {
   }
 
   // Until the task waits for answers or has ended: its thread is another one.
-  void settle_task(const Json& named) {
+  void settle_task(const Underway& call, const Json& named) {
     const std::string* id = named.find_string("taskId");
-    if (id == nullptr || server_ == &main_) return;
+    if (id == nullptr) return;
     task_id_ = *id;
     Json params;
     params.set("taskId", *id);
@@ -491,13 +495,14 @@ class World {
     while (true) {
       Back back;
       Exchange exchange;
-      prepare(exchange, back);
-      exchange.session = nullptr;
-      Task<Reply> task = server_->call(Request(1, "tasks/get", params), exchange);
+      exchange.principal = call.exchange.principal;
+      exchange.outlet = &back;
+      exchange.executor = loop_.get();
+      Task<Reply> task = call.server->call(Request(1, "tasks/get", params), exchange);
       std::optional<Reply> reply;
       task.start([&] { reply.emplace(task.take()); });
       require(reply.has_value(), "tasks/get is answered at once");
-      if (!reply->ok()) return;
+      require(reply->ok(), "a task is there for its caller");
       check_words(protocol::write_reply(1, *reply));
       const std::string* status = (*reply)->find_string("status");
       require(status != nullptr, "a task has a status");

@@ -94,7 +94,6 @@ Json head_of(const TaskRecord& record) {
   head.set("id", record.id);
   head.set("audience", record.audience);
   head.set("caller", static_cast<int>(record.principal.kind));
-  head.set("name", record.principal.id);
   head.set("status", static_cast<int>(record.status));
   head.set("created", record.created.time_since_epoch().count());
   head.set("updated", record.updated.time_since_epoch().count());
@@ -102,7 +101,7 @@ Json head_of(const TaskRecord& record) {
   return head;
 }
 
-bool read_head(const Json& head, TaskRecord& record) {
+bool read_head(const Json& head, std::string caller_id, TaskRecord& record) {
   const std::int64_t caller = number_in(head, "caller");
   const std::int64_t status = number_in(head, "status");
   if (status < 0 || status >= static_cast<std::int64_t>(status_names.size())) return false;
@@ -116,7 +115,7 @@ bool read_head(const Json& head, TaskRecord& record) {
       record.principal = Principal::local();
       break;
     case Principal::Kind::authenticated:
-      record.principal = Principal::authenticated(text_in(head, "name"));
+      record.principal = Principal::authenticated(std::move(caller_id));
       break;
     default:
       return false;
@@ -259,6 +258,7 @@ Json TaskRecord::describe(std::chrono::milliseconds ttl, std::chrono::millisecon
 Bytes TaskRecord::encode() const {
   Bytes bytes(magic.begin(), magic.end());
   append_part(bytes, as_bytes(json::write(head_of(*this))));
+  append_part(bytes, as_bytes(principal.id));  // any octets, which JSON would not keep apart
   append_part(bytes, as_bytes(request));
   append_part(bytes, journal);
   append_part(bytes, as_bytes(json::write_with_kinds(talk_of(*this))));
@@ -269,7 +269,7 @@ Bytes TaskRecord::encode() const {
 std::optional<TaskRecord> TaskRecord::decode(ByteView bytes) {
   if (!as_text(bytes).starts_with(magic)) return std::nullopt;
   ByteView rest = bytes.subspan(magic.size());
-  std::array<ByteView, 5> parts;
+  std::array<ByteView, 6> parts;
   for (ByteView& part : parts) {
     const std::optional<ByteView> taken = take_part(rest);
     if (!taken) return std::nullopt;
@@ -277,13 +277,14 @@ std::optional<TaskRecord> TaskRecord::decode(ByteView bytes) {
   }
   if (!rest.empty()) return std::nullopt;
   const std::optional<Json> head = read_json(parts[0]);
-  const std::optional<Json> talk = read_json(parts[3]);
-  std::optional<Json> outcome = read_json(parts[4]);
+  const std::optional<Json> talk = read_json(parts[4]);
+  std::optional<Json> outcome = read_json(parts[5]);
+  if (!head || !talk || !outcome) return std::nullopt;
   TaskRecord record;
-  if (!head || !talk || !outcome || !read_head(*head, record) || !read_talk(*talk, record))
-    return std::nullopt;
-  record.request = as_text(parts[1]);
-  record.journal.assign(parts[2].begin(), parts[2].end());
+  if (!read_head(*head, std::string(as_text(parts[1])), record)) return std::nullopt;
+  if (!read_talk(*talk, record)) return std::nullopt;
+  record.request = as_text(parts[2]);
+  record.journal.assign(parts[3].begin(), parts[3].end());
   record.outcome = std::move(*outcome);
   return record;
 }

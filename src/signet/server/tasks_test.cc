@@ -191,6 +191,20 @@ TEST_F(TasksTest, DoesNotExistForOthers) {
   EXPECT_EQ(task("tasks/get", "unknown").error().code, protocol::invalid_params);
 }
 
+TEST_F(TasksTest, IsItsCallersWhateverOctetsNameTheCaller) {
+  const auto as = [this](const std::string& method, const Json& params, const std::string& caller) {
+    return ask(server_, method, modern(params, with_tasks()),
+               [&caller](Exchange& exchange) { exchange.principal = Principal::authenticated(caller); });
+  };
+  const std::string caller = "caller \xff";
+  Json params;
+  params.set("taskId", at(as("tools/call", call_params("confirm"), caller), {"taskId"}));
+  EXPECT_TRUE(as("tasks/get", params, caller).ok());
+  for (const char* other : {"caller \xfe", "caller \xef\xbf\xbd", "caller "}) {  // the second is U+FFFD
+    EXPECT_FALSE(as("tasks/get", params, other).ok()) << other;
+  }
+}
+
 TEST_F(TasksTest, IsForgottenWhereNobodyAnswersIt) {
   const Json left = begin("confirm");
   EXPECT_TRUE(wait_for(left, "input_required").ok());
