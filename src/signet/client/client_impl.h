@@ -107,6 +107,8 @@ struct ClientImpl : std::enable_shared_from_this<ClientImpl> {
   Task<Called<std::vector<Json>>> list(std::string method, std::string member, CallOptions call_options);
   void learn_tools(const std::vector<Json>& tools);
   Called<void> check_output(std::string_view tool, const Json& result) const;
+  void log_connected() const;
+  void log_round(const Continuation& at) const;
   void log(LogLevel level, std::string_view event, std::string_view name, std::string value) const {
     if (options.log) options.log(level, event, {{name, std::move(value)}});
   }

@@ -13,6 +13,8 @@ namespace {
 
 using Kind = CallError::Kind;
 
+constexpr std::size_t log_bytes_max = 100;  // of a text of the server
+
 std::string text_of(const Json* object, std::string_view name) {
   const std::string* text = object != nullptr ? object->find_string(name) : nullptr;
   return text != nullptr ? *text : std::string();
@@ -126,10 +128,19 @@ Task<Called<void>> ClientImpl::ensure_connected(std::stop_token stop) {
   Called<void> discovered = co_await discovering;
   if (discovered) {
     connected = true;
+    log_connected();
   } else if (discovered.error().kind != Kind::cancelled) {
     guard.fail(discovered.error());
   }
   co_return discovered;
+}
+
+void ClientImpl::log_connected() const {
+  if (!options.log) return;
+  options.log(LogLevel::debug, "connected",
+              {{"revision", server.protocol_version},
+               {"server", server.name.substr(0, log_bytes_max)},
+               {"version", server.version.substr(0, log_bytes_max)}});
 }
 
 CallPtr ClientImpl::connecting_call(std::stop_token stop, std::chrono::milliseconds allowed) const {

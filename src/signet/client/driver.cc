@@ -137,6 +137,15 @@ Task<Called<Json>> ClientImpl::drive(std::string method, Json params, CallPtr ca
   }
 }
 
+void ClientImpl::log_round(const Continuation& at) const {
+  if (!options.log) return;
+  const std::size_t asked = at.requests_.is_object() ? at.requests_.as_object()->size() : 0;
+  options.log(LogLevel::debug, "input_required",
+              {{"round", std::to_string(at.rounds_)},
+               {"questions", std::to_string(asked)},
+               {"state_bytes", std::to_string(at.state_ ? at.state_->size() : 0)}});
+}
+
 // Sends the request with these answers, until it is complete or there is something to ask.
 Task<Called<Step>> ClientImpl::step(Continuation from, Json responses, CallPtr call) {
   const int rounds_max = call->options.rounds_max.value_or(options.rounds_max);
@@ -175,6 +184,7 @@ Task<Called<Step>> ClientImpl::step(Continuation from, Json responses, CallPtr c
     }
     from.state_ = std::move((*needed)->state);
     from.requests_ = std::move((*needed)->requests);
+    log_round(from);
     if (from.requests_.is_null()) {
       const Task<Called<void>> pausing = pause(back_off, call);
       const Called<void> paused = co_await pausing;
@@ -273,6 +283,7 @@ Task<Reply> ClientImpl::answer_request(std::string method, Json params, CallPtr 
                             unknown ? "Not supported by this client" : "Malformed request"));
   }
   question->server_name = server.name;
+  log(LogLevel::debug, "question", "method", method);
   std::vector<CallPtr> paused;
   if (call) {
     question->method = call->method;
@@ -338,13 +349,15 @@ Task<Called<Json>> ClientImpl::send(std::string method, Json params, CallPtr cal
       log(LogLevel::warning, "session_renewed", "method", method);
     } else if (version && !std::exchange(version_tried, true)) {
       server.protocol_version = *version;
+      log(LogLevel::debug, "revision_refused", "instead", *version);
     } else if (header_refused && !std::exchange(tools_refreshed, true)) {
       const Task<Called<std::vector<Json>>> listing = list("tools/list", "tools", CallOptions());
       const Called<std::vector<Json>> listed =
           co_await listing;  // the transport learns from it what to mirror
       if (!listed) co_return result;
+      log(LogLevel::debug, "request_sent_again_with_headers", "method", method);
     } else if (lost && (method != "tools/call" || call->options.resend) && !std::exchange(resent, true)) {
-      log(LogLevel::warning, "request_sent_again", "method", method);
+      log(LogLevel::info, "request_sent_again", "method", method);
     } else {
       co_return result;
     }
@@ -411,6 +424,7 @@ Task<Called<Json>> ClientImpl::exchange(std::string method, Json params, CallPtr
   around.principal = Principal::local();
   around.outlet = &outlet;
   around.executor = &executor;
+  log(LogLevel::debug, "request", "method", method);
   const std::shared_ptr<Session> held = session;
   call->session = held;
   around.session = held.get();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <signet/protocol/errors.h>
 
@@ -80,6 +81,8 @@ Task<Called<Json>> ClientImpl::follow_task(Json created, CallPtr call) {
 
 Task<Called<Json>> ClientImpl::poll_task(Json task, std::string task_id, CallPtr call) {
   std::set<std::string> answered;
+  std::string last_status = "working";
+  log(LogLevel::debug, "task", "status", last_status);
   for (;;) {
     const Task<Called<void>> pausing = pause(poll_interval(task), call);
     const Called<void> paused = co_await pausing;
@@ -90,6 +93,8 @@ Task<Called<Json>> ClientImpl::poll_task(Json task, std::string task_id, CallPtr
     task = std::move(*got);
     const std::string* found = task.find_string("status");
     const std::string status = found != nullptr ? *found : std::string();
+    if (std::exchange(last_status, status) != status)
+      log(LogLevel::debug, "task", "status", status.substr(0, 40));
     const std::string* message = task.find_string("statusMessage");
     if (message != nullptr && call->options.on_progress) {
       call->options.on_progress(Progress(0, std::nullopt, *message));
