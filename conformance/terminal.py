@@ -68,7 +68,12 @@ def serve():
             result = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
                       "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "inn\x1b]0;owned\x07\x1b[31m", "version": "1"}}}
         elif message["method"] == "tools/list":
-            result = {"resultType": "complete", "tools": []}
+            result = {"resultType": "complete", "tools": [{"name": "plain", "inputSchema": {
+                "type": "object", "properties": {"ticket": {"type": "integer"}}}}]}
+        elif message["method"] in ("prompts/get", "resources/read"):
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "Method not found"}}),
+                  flush=True)
+            continue
         elif params["name"] == "link":
             result = done("visited " + answers["u"]["action"]) if answers else ask(
                 "u", {"mode": "url", "message": "Log in", "url": "https://login.example/x?y=1"}, "s")
@@ -82,6 +87,10 @@ def serve():
         elif params["name"] == "fake":
             result = done("filled in") if answers else ask("f", {"message": FAKE, "requestedSchema": {
                 "type": "object", "properties": {"a": {"type": "string", "title": FAKE, "description": FAKE, "enum": [FAKE]}}}}, "s")
+        elif answers and os.environ.get("FORGETFUL"):
+            print(json.dumps({"jsonrpc": "2.0", "id": message["id"],
+                              "error": {"code": -32602, "message": "Invalid or expired requestState"}}), flush=True)
+            continue
         elif answers:
             answer = answers["booking"]
             result = done(json.dumps(answer, sort_keys=True) + params["requestState"])
@@ -173,7 +182,7 @@ class Screen:
         self.seen = self.shown.index(text, self.seen) + len(text)
 
     def type(self, text):
-        keys = {"\n": "Enter", "\x03": "C-c"}
+        keys = {"\n": "Enter", "\x03": "C-c", "\x04": "C-d"}
         for part in (text[:-1], text[-1:]) if text[-1:] in keys else (text,):
             if part in keys:
                 self.tmux("send-keys", keys[part])
@@ -260,6 +269,13 @@ class Terminal:
         assert person.leave() == 130
         assert len(self.sent("tools/call")) == 1, "something was sent"
 
+    def an_end_of_input(self):
+        person = self.person("call", *self.server, "book")
+        person.expect("City")
+        person.type("\x04")
+        person.expect("ended without an answer")
+        assert person.leave() == 4
+
     def a_url(self):
         person = self.person("call", *self.server, "link")
         person.expect("login.example")
@@ -267,6 +283,24 @@ class Terminal:
         person.answer("Open it?", "v")
         person.expect("visited accept")
         assert person.leave() == 0
+
+    def an_address_that_cannot_be_opened(self):
+        nothing = os.path.join(self.folder, "no_programs")
+        os.makedirs(nothing, exist_ok=True)
+        with open(os.path.join(nothing, "xdg-open"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 3\n")
+        os.chmod(file.name, 0o755)
+        before, self.environment["PATH"] = self.environment["PATH"], nothing + ":" + self.environment["PATH"]
+        for typed, said in (("", "visited accept"), ("cancel", "visited cancel")):
+            person = self.person("call", *self.server, "link")
+            person.answer("Open it?", "o")
+            person.expect("visit it yourself")
+            person.expect("Press Enter")
+            assert len(self.sent("tools/call")) == 1, "the server heard of the visit before it was over"
+            person.type(typed + "\n")
+            person.expect(said)
+            assert person.leave() == 0
+        self.environment["PATH"] = before
 
     def addresses_that_are_not_opened(self):
         for tool, said in (("user_name", "user name; the host would be evil.example"), ("script", "no http or https address")):
@@ -314,6 +348,7 @@ class Terminal:
         assert not os.path.exists(opened), "--yes opened an address"
         person = self.person("call", *self.server, "link")
         person.answer("Open it?", "o")
+        person.answer("Press Enter", "")
         person.expect("visited accept")
         assert person.leave() == 0
         with open(opened, encoding="utf-8") as file:
@@ -405,11 +440,71 @@ class Terminal:
             running.send_signal(signal.SIGINT)
             assert running.wait(timeout=60) == 130, command
 
-    def answers_from_a_file(self):
-        with open(self.saved, "w", encoding="utf-8") as file:
+    def what_nobody_took_is_named(self):
+        done = self.run("call", *self.server, "plain", "ticket=42", "tcket=3", "--answer", "bogus=1")
+        assert done.returncode == 0 and done.stdout == "plainly\n", done
+        assert "no argument tcket; did you mean ticket?" in done.stderr, done
+        assert "nothing asked for bogus" in done.stderr, done
+        assert not self.run("call", *self.server, "plain", "ticket=42").stderr
+        done = self.run("call", *self.server, "book", "--answer", "nights=99", "--answer", "city=Rome")
+        assert done.returncode == 4 and "nights: this must be at most 14" in done.stderr, done
+
+    def the_server_may_be_named_where_a_call_is_resumed(self):
+        for server in ([], self.server, [*self.server, "--"]):
+            assert self.run("call", "--force", "--save", self.saved, *self.server, "book").returncode == 5
+            done = self.run("call", "--answers", self.answers(), "--resume", self.saved, *server)
+            assert done.returncode == 0 and "|state" in done.stdout, done
+        done = self.run("call", "--resume", self.saved, *self.server, "--", "book")
+        assert done.returncode == 2 and "knows the call already" in done.stderr, done
+
+    def a_refused_state_says_how_to_go_on(self):
+        self.environment["FORGETFUL"] = "1"
+        answers = ("--answers", self.answers())
+        again = "signet call -- " + shlex.join(self.server[1:]) + " -- book "
+        done = self.run("call", *answers, *self.server, "book", "note=it's")
+        assert done.returncode == 1 and again + "'note=it'\\''s'\n" in done.stderr and "stays" not in done.stderr, done
+        done = self.run("call", "--force", "--save", self.saved, *self.server, "book", "note=x")
+        assert done.returncode == 5 and "same keys" in done.stderr, done
+        done = self.run("call", *answers, "--resume", self.saved)
+        assert done.returncode == 1 and again + "--json '{\"note\":\"x\"}'\n" in done.stderr, done
+        assert self.saved + " stays" in done.stderr and os.path.exists(self.saved), done
+        del self.environment["FORGETFUL"]
+
+    def verbose_says_what_happens(self):
+        done = self.run("call", "--verbose", "--answers", self.answers(), *self.server, "book")
+        assert done.returncode == 0, done
+        events = [line.split(" ", 2)[2] for line in done.stderr.splitlines()]
+        assert [event.split(" ")[0] for event in events] == [
+            "request", "connected", "request", "input_required", "request"], done
+        assert "method=server/discover" in events[0] and "revision=2026-07-28" in events[1], done
+        assert "round=1 questions=1" in events[3], done
+        assert "hunter2" not in done.stderr and "|state" not in done.stderr, "an answer or a state in the log"
+        assert not self.run("call", "--answers", self.answers(), *self.server, "book").stderr
+
+    def what_a_server_does_not_offer(self):
+        for command, things in (("read", "resources"), ("prompt", "prompts")):
+            done = self.run(command, *self.server, "x:y")
+            assert done.returncode == 1 and "The server offers no " + things in done.stderr, done
+
+    def a_server_that_ends_at_once(self):
+        done = self.run("call", "--", "false", "--", "x")
+        assert done.returncode == 3 and "request_sent_again" not in done.stderr, done
+
+    def a_wrong_word_is_named(self):
+        demo = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "demo")
+        for program in (demo, os.path.join(os.path.dirname(self.signet), "tickets")):
+            if os.path.exists(program):
+                done = subprocess.run([program, "--nonsense"], stdin=subprocess.DEVNULL, capture_output=True, timeout=20, text=True)
+                assert done.returncode == 2 and not done.stdout and "--nonsense" in done.stderr, done
+
+    def answers(self):
+        path = os.path.join(self.folder, "answers.json")
+        with open(path, "w", encoding="utf-8") as file:
             json.dump({"booking": self.CONTENT}, file)
-        done = subprocess.run([self.signet, "call", "--answers", self.saved, *self.server, "book", "--json"],
-                              env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=20, text=True)
+        return path
+
+    def answers_from_a_file(self):
+        done = self.run("call", "--answers", self.answers(), *self.server, "book", "--json")
         assert done.returncode == 0, done
         assert json.loads(done.stdout)["resultType"] == "complete"
 
@@ -417,12 +512,16 @@ class Terminal:
 # Those that need no screen.
 BARE = ["a_server_that_imitates_us", "yes_shows_what_it_accepts_and_opens_nothing", "nobody_there", "answers_from_a_file",
         "files_that_are_there_stay", "a_trace_goes_where_results_go", "the_server_gets_the_variables_it_is_given",
-        "a_result_that_cannot_be_written", "an_interrupt_while_the_server_says_nothing"]
+        "a_result_that_cannot_be_written", "an_interrupt_while_the_server_says_nothing", "what_nobody_took_is_named",
+        "the_server_may_be_named_where_a_call_is_resumed", "a_refused_state_says_how_to_go_on",
+        "verbose_says_what_happens", "what_a_server_does_not_offer", "a_server_that_ends_at_once",
+        "a_wrong_word_is_named"]
 
 
 def main():
     signal.alarm(110)
-    scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "a_url", "addresses_that_are_not_opened",
+    scenes = ["every_kind_of_field", "a_decline", "an_interrupt", "an_end_of_input", "a_url", "an_address_that_cannot_be_opened",
+              "addresses_that_are_not_opened",
               "an_address_that_looks_like_another", "a_resumed_call", *BARE]
     with tempfile.TemporaryDirectory() as folder:
         in_tmux = sys.argv[2:] == ["tmux"]

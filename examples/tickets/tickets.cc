@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     const std::string value = ++i < argc ? argv[i] : "";
     if (word == "--port") std::from_chars(value.data(), value.data() + value.size(), http.port);
     if (word == "--port" && value == std::to_string(http.port)) continue;
-    if (word != "--ring" || value.empty()) return std::cerr << usage, 2;
+    if (word != "--ring" || value.empty()) return std::cerr << "not understood: " << word << "\n" << usage, 2;
     auto ring = signet::keys::FileRing::open(value, http.log);
     if (!ring.ok()) return std::cerr << ring.error().message << "\n", 1;
     options.ring(*ring);

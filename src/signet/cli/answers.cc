@@ -11,6 +11,7 @@
 #include <array>
 #include <chrono>
 
+#include <signet/cli/arguments.h>
 #include <signet/cli/form_field.h>
 #include <signet/cli/web_address.h>
 #include <signet/json/text.h>
@@ -44,6 +45,12 @@ Result<Answer> answer_of(const Question& question, const Json& prepared) {
   const std::optional<std::string> problem = content_problem(question.schema(), *whole.find("content"));
   if (problem) return failure(*problem);
   return Answer::accept(std::move(content));
+}
+
+// A value of the command line: as if it had been typed, only that `note=` is the empty text.
+Result<std::optional<Json>> read_given(const FormField& field, const std::string& value) {
+  if (value.empty() && field.kind == FormField::Kind::text) return std::optional<Json>(Json(value));
+  return read_field(field, value);
 }
 
 constexpr std::size_t label_columns_max = 40;  // of what stands in front of the cursor
@@ -213,6 +220,21 @@ std::optional<std::string> show_address(Terminal& terminal, const Question& ques
   return address->text;
 }
 
+// The server may look at once whether anything has happened there, so it hears of the visit behind it.
+Outcome ask_whether_done(Terminal& terminal, std::optional<Answer>& answer) {
+  for (;;) {
+    std::string line;
+    const LineEnd end =
+        terminal.ask("signet: Press Enter when you are done there, or type cancel: ", false, line);
+    if (end == LineEnd::interrupted) return Outcome::interrupted;
+    if (end == LineEnd::end_of_input) return Outcome::nobody;
+    if (line.empty()) answer = Answer::accept();
+    if (line == "c" || line == "cancel" || line == cancel_word) answer = Answer::cancel();
+    if (line == "d" || line == "decline" || line == decline_word) answer = Answer::decline();
+    if (answer) return Outcome::answered;
+  }
+}
+
 Outcome ask_url(Terminal& terminal, const Question& question, std::optional<Answer>& answer) {
   const std::optional<std::string> address = show_address(terminal, question);
   for (;;) {
@@ -229,7 +251,7 @@ Outcome ask_url(Terminal& terminal, const Question& question, std::optional<Answ
     if (address && (line == "o" || line == "y")) {
       if (!open_in_browser(*address, terminal))
         terminal.say("  It could not be opened here; please visit it yourself.\n");
-      answer = Answer::accept();
+      return ask_whether_done(terminal, answer);
     }
     if (answer) return Outcome::answered;
   }
@@ -270,7 +292,7 @@ Outcome ask_json(Terminal& terminal, const Question& question, std::optional<Ans
 
 Result<void> PreparedAnswers::add_file(std::string_view text) {
   Result<Json, json::ParseError> parsed = json::parse(text);
-  if (!parsed) return failure("the answers are no JSON: " + json::describe(parsed.error()));
+  if (!parsed) return failure("the answers are no JSON: " + describe_json_error(parsed.error(), text));
   if (!parsed->is_object()) return failure("the answers are no JSON object");
   for (auto& [key, value] : *parsed->as_object()) file_.set(key, std::move(value));
   return {};
@@ -284,31 +306,35 @@ Result<void> PreparedAnswers::add_field(std::string_view assignment) {
   return {};
 }
 
-std::optional<Json> PreparedAnswers::prepared_for(const Question& question) {
+Result<std::optional<Json>> PreparedAnswers::prepared_for(const Question& question) {
   const Json* found = file_.find(question.key);
   if (found == nullptr) return field_by_field(question);
   if (!found->is_array()) {
     // A text or a number under a question's key is the value of the field of that name.
-    return found->is_object() ? std::optional<Json>(*found) : field_by_field(question);
+    if (!found->is_object()) return field_by_field(question);
+    return std::optional<Json>(*found);
   }
   std::size_t& used = used_[question.key];
-  if (used >= found->as_array()->size()) return std::nullopt;
-  return (*found->as_array())[used++];
+  if (used >= found->as_array()->size()) return std::optional<Json>();
+  return std::optional<Json>((*found->as_array())[used++]);
 }
 
 // What is prepared for the single fields; with --yes also true for questions of yes and no.
-std::optional<Json> PreparedAnswers::field_by_field(const Question& question) const {
-  if (question.kind == Question::Kind::url) return yes_ ? std::optional<Json>(Json::object()) : std::nullopt;
-  if (question.kind != Question::Kind::form) return std::nullopt;
+Result<std::optional<Json>> PreparedAnswers::field_by_field(const Question& question) {
+  if (question.kind == Question::Kind::url && yes_) return std::optional<Json>(Json::object());
+  if (question.kind != Question::Kind::form) return std::optional<Json>();
   Json content = Json::object();
   bool found_any = yes_;
-  for (const FormField& field : form_fields(question.schema())) {
+  const std::vector<FormField> fields = form_fields(question.schema());
+  for (const FormField& field : fields) asked_.insert(field.name);
+  for (const FormField& field : fields) {
     const auto given = fields_.find(field.name);
     const Json* in_file = file_.find(field.name);
     if (given != fields_.end()) {
-      Result<std::optional<Json>> value = read_field(field, given->second);
-      content.set(field.name, value && *value ? **value : Json(given->second));
       found_any = true;
+      Result<std::optional<Json>> value = read_given(field, given->second);
+      if (!value) return failure(field.name + ": " + value.error().message);
+      if (*value) content.set(field.name, std::move(**value));
     } else if (in_file != nullptr) {
       content.set(field.name, *in_file);
       found_any = true;
@@ -316,7 +342,19 @@ std::optional<Json> PreparedAnswers::field_by_field(const Question& question) co
       content.set(field.name, true);
     }
   }
-  return found_any ? std::optional<Json>(std::move(content)) : std::nullopt;
+  if (!found_any) return std::optional<Json>();
+  return std::optional<Json>(std::move(content));
+}
+
+std::vector<std::string> PreparedAnswers::untaken() const {
+  std::vector<std::string> sentences;
+  for (const auto& [name, value] : fields_) {
+    if (asked_.contains(name)) continue;
+    const std::optional<std::string> meant = nearest_name(name, {asked_.begin(), asked_.end()});
+    sentences.push_back("nothing asked for " + name + ", which --answer gives" +
+                        (meant ? "; did you mean " + *meant + "?" : ""));
+  }
+  return sentences;
 }
 
 // Whether nothing was prepared for this question but --yes.
@@ -329,9 +367,10 @@ bool PreparedAnswers::rests_on_yes(const Question& question) const {
 }
 
 Result<std::optional<Answer>> PreparedAnswers::find(const Question& question) {
-  const std::optional<Json> prepared = prepared_for(question);
-  if (!prepared) return std::optional<Answer>();
-  Result<Answer> answer = answer_of(question, *prepared);
+  const Result<std::optional<Json>> prepared = prepared_for(question);
+  if (prepared && !*prepared) return std::optional<Answer>();
+  Result<Answer> answer =
+      prepared ? answer_of(question, **prepared) : Result<Answer>(failure(prepared.error()));
   if (answer) return std::optional<Answer>(std::move(*answer));
   const std::string key = one_line(question.key);
   if (question.kind == Question::Kind::url) return failure(key + ": " + answer.error().message);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,13 +31,17 @@ class PreparedAnswers {
   // The answer to this question; nothing where none was prepared; an error where it does not fit the form.
   Result<std::optional<Answer>> find(const Question& question);
 
+  // A sentence for each `--answer` that no question has taken so far, with the field that may have been meant.
+  std::vector<std::string> untaken() const;
+
  private:
-  std::optional<Json> prepared_for(const Question& question);
-  std::optional<Json> field_by_field(const Question& question) const;
+  Result<std::optional<Json>> prepared_for(const Question& question);
+  Result<std::optional<Json>> field_by_field(const Question& question);
   bool rests_on_yes(const Question& question) const;
 
   Json file_ = Json::object();
   std::map<std::string, std::string, std::less<>> fields_;
+  std::set<std::string, std::less<>> asked_;  // names of fields
   std::map<std::string, std::size_t, std::less<>> used_;
   bool yes_ = false;
 };

@@ -1,6 +1,8 @@
 #include <signet/cli/arguments.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include <signet/json/text.h>
 #include <signet/json/utf8.h>
@@ -67,6 +69,51 @@ Result<Json> typed(const std::string& key, const std::string& text, const std::s
                  ", not " + text);
 }
 
+// As a shell reads it back.
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("%+,-./:=@_").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// How many letters must be put in, left out or replaced to get from one to the other.
+std::size_t edits_between(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// Whether the properties of this object schema are all that it speaks of.
+bool names_all_properties(const Json& schema) {
+  const Json* properties = schema.find("properties");
+  const Json* more = schema.find("additionalProperties");
+  const bool open = more != nullptr && (*more == Json(true) || more->is_object());
+  if (properties == nullptr || !properties->is_object() || open) return false;
+  const auto elsewhere = {"patternProperties",
+                          "unevaluatedProperties",
+                          "allOf",
+                          "anyOf",
+                          "oneOf",
+                          "$ref",
+                          "dependentSchemas",
+                          "if"};
+  return std::none_of(elsewhere.begin(), elsewhere.end(),
+                      [&](std::string_view keyword) { return schema.find(keyword) != nullptr; });
+}
+
 }  // namespace
 
 std::string Target::text() const {
@@ -74,6 +121,17 @@ std::string Target::text() const {
   std::string all;
   for (const std::string& word : command) all += (all.empty() ? "" : " ") + word;
   return all;
+}
+
+std::string command_line(const std::string& command, const Target& target,
+                         const std::vector<std::string>& words) {
+  std::string line = "signet " + command;
+  if (!target.url.empty()) line += " " + shell_word(target.url);
+  if (!target.command.empty()) line += " --";
+  for (const std::string& word : target.command) line += " " + shell_word(word);
+  if (!target.command.empty()) line += " --";
+  for (const std::string& word : words) line += " " + shell_word(word);
+  return line;
 }
 
 Result<Split> split_command(const std::vector<std::string>& words, std::size_t trailing_words,
@@ -158,7 +216,7 @@ Result<Json> arguments_from(const std::vector<std::string>& words, const Json& s
     Result<Json> value = Json();
     if (raw) {
       Result<Json, json::ParseError> parsed = json::parse(text);
-      if (!parsed) return failure(key + ":= needs JSON: " + json::describe(parsed.error()));
+      if (!parsed) return failure(key + ":= needs JSON: " + describe_json_error(parsed.error(), text));
       value = std::move(*parsed);
     } else {
       value = typed(key, text, type);
@@ -174,6 +232,40 @@ Result<Json> arguments_from(const std::vector<std::string>& words, const Json& s
     }
   }
   return arguments;
+}
+
+std::vector<std::string> unknown_arguments(const Json& arguments, const Json& schema) {
+  std::vector<std::string> sentences;
+  if (!arguments.is_object() || !names_all_properties(schema)) return sentences;
+  std::vector<std::string> names;
+  for (const auto& [name, property] : *schema.find("properties")->as_object()) names.push_back(name);
+  for (const auto& [name, value] : *arguments.as_object()) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::optional<std::string> meant = nearest_name(name, names);
+    sentences.push_back("the tool has no argument " + name + (meant ? "; did you mean " + *meant + "?" : ""));
+  }
+  return sentences;
+}
+
+std::string describe_json_error(const json::ParseError& error, std::string_view text) {
+  const bool cut = error.kind == json::ParseError::Kind::syntax && error.offset >= text.size();
+  if (!cut) return json::describe(error);
+  if (text.empty()) return "The text is empty.";
+  return "The text ends early (at byte " + std::to_string(error.offset) + ").";
+}
+
+std::optional<std::string> nearest_name(std::string_view word, const std::vector<std::string>& names) {
+  constexpr std::size_t letters_max = 64;  // of what a person may have mistyped
+  const std::string* nearest = nullptr;
+  std::size_t fewest = std::min<std::size_t>(2, word.size() / 2) + 1;
+  for (const std::string& name : names) {
+    if (word.size() > letters_max || name.size() > letters_max) continue;
+    const std::size_t edits = edits_between(word, name);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    nearest = &name;
+  }
+  return nearest != nullptr ? std::optional<std::string>(*nearest) : std::nullopt;
 }
 
 }  // namespace signet::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <signet/base/result.h>
+#include <signet/json/text.h>
 #include <signet/json/value.h>
 
 namespace signet::cli {
@@ -20,6 +21,10 @@ struct Target {
   // For messages.
   std::string text() const;
 };
+
+// The command line of a command of ours at this server, as a shell takes it: `signet call URL WORDS`. Without options.
+std::string command_line(const std::string& command, const Target& target,
+                         const std::vector<std::string>& words);
 
 struct Split {
   std::vector<std::string> command;  // behind `--`; empty where there is none
@@ -49,5 +54,15 @@ bool is_assignment(std::string_view word);
 // numbers, booleans, arrays or objects; without it, they are strings. Twice the same key makes an array where the
 // schema wants one, and is an error elsewhere.
 Result<Json> arguments_from(const std::vector<std::string>& words, const Json& schema);
+
+// A sentence for each argument that the schema of a tool does not name, though it seems to name all; with the property that
+// may have been meant. The server decides, so these are warnings.
+std::vector<std::string> unknown_arguments(const Json& arguments, const Json& schema);
+
+// Why this text is no JSON, in a sentence: `json::describe`, and where it ends too early, that.
+std::string describe_json_error(const json::ParseError& error, std::string_view text);
+
+// The one of the names that a mistyped word most likely stands for, or nothing.
+std::optional<std::string> nearest_name(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace signet::cli

@@ -82,5 +82,42 @@ TEST(Arguments, KnowsAddresses) {
   EXPECT_FALSE(as_url("ftp://a").has_value());
 }
 
+TEST(Arguments, NamesThoseThatTheToolDoesNotHave) {
+  const Json given = *json::parse(R"({"ticket":42,"tcket":3,"other":1})");
+  const auto unknown = [&](const char* schema) { return unknown_arguments(given, *json::parse(schema)); };
+  EXPECT_EQ(
+      unknown(R"({"properties":{"ticket":{}}})"),
+      (Words{"the tool has no argument tcket; did you mean ticket?", "the tool has no argument other"}));
+  EXPECT_EQ(unknown(R"({"properties":{"ticket":{}},"additionalProperties":false})").size(), 2U);
+  for (const char* open :
+       {"null", "{}", "true", R"({"properties":{"ticket":{}},"additionalProperties":true})",
+        R"({"properties":{"ticket":{}},"additionalProperties":{"type":"integer"}})",
+        R"({"properties":{"ticket":{}},"patternProperties":{"^o":{}}})",
+        R"({"properties":{"ticket":{}},"allOf":[{"properties":{"other":{},"tcket":{}}}]})"}) {
+    EXPECT_TRUE(unknown(open).empty()) << open;
+  }
+}
+
+TEST(Arguments, TheNearestNameIsNoFartherThanATypo) {
+  const Words names{"ticket", "title", "id"};
+  EXPECT_EQ(nearest_name("tiket", names), "ticket");
+  EXPECT_EQ(nearest_name("titel", names), "title");
+  EXPECT_EQ(nearest_name("is", names), "id");
+  EXPECT_EQ(nearest_name("x", names), std::nullopt);
+  EXPECT_EQ(nearest_name("resolution", names), std::nullopt);
+  EXPECT_EQ(nearest_name("", names), std::nullopt);
+}
+
+TEST(Arguments, ACommandLineIsWhatAShellReadsBack) {
+  Target url;
+  url.url = "http://127.0.0.1:1/mcp?a=1&b=2";
+  EXPECT_EQ(command_line("call", url, {"tool", "--json", R"({"a":"it's"})"}),
+            R"(signet call 'http://127.0.0.1:1/mcp?a=1&b=2' tool --json '{"a":"it'\''s"}')");
+  Target process;
+  process.command = {"./server", "--name", ""};
+  EXPECT_EQ(command_line("read", process, {"file:///n.txt"}),
+            "signet read -- ./server --name '' -- file:///n.txt");
+}
+
 }  // namespace
 }  // namespace signet::cli

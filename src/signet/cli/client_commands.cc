@@ -20,6 +20,7 @@
 #include <signet/cli/unauthorized.h>
 #include <signet/client/client.h>
 #include <signet/json/text.h>
+#include <signet/protocol/errors.h>
 #include <signet/protocol/header_codec.h>
 #include <signet/transport/child_process.h>
 #include <signet/transport/event_loop.h>
@@ -69,6 +70,8 @@ class Run {
   int usage(const std::string& sentence);
   void print_trace(std::string_view text);
   void say_problem(const std::string& sentence);
+  void say_untaken_answers();
+  void say_how_to_restart();
   void print(const std::string& text) { terminal_.print(text); }
   void print_json(const Json& json) { print(json::write(json) + "\n"); }
 
@@ -78,13 +81,25 @@ class Run {
   PreparedAnswers prepared_;
   std::optional<std::string> answer_problem_;
   bool token_sent_ = false;
-  bool saved_ = false;  // options_.save is a file of this call
+  std::string restart_line_;  // what makes this call anew
+  bool saved_ = false;        // options_.save is a file of this call
   EventLoop loop_;
   Conversation conversation_;
   std::unique_ptr<Service> service_;
   std::unique_ptr<TracingService> trace_;
   std::unique_ptr<Client> client_;
 };
+
+// One sentence for all reasons: expired, changed, sealed for another call or by unknown keys.
+bool refuses_state(const CallError& error) {
+  return error.fault && error.fault->code == protocol::invalid_params &&
+         error.fault->message.find("requestState") != std::string::npos;
+}
+
+std::string wanted_things(const std::string& command) {
+  if (command == "read") return "resources";
+  return command == "prompt" ? "prompts" : "tools";
+}
 
 std::string trimmed(std::string_view text) { return std::string(protocol::trim_blanks(text)); }
 
@@ -215,9 +230,11 @@ Answer Run::answer(const Question& question) {
   if (outcome == Outcome::answered) return *given;
   if (outcome == Outcome::nobody) {
     answer_problem_ =
-        "The server asks" + fields_asked(question) +
-        ", and nobody is here to answer. Run it in a terminal, or give --answers FILE, --answer "
-        "field=value or --yes; --save FILE keeps the call for later.";
+        terminal_.interactive()
+            ? std::string("The input ended without an answer, so none was sent.")
+            : "The server asks" + fields_asked(question) +
+                  ", and nobody is here to answer. Run it in a terminal, or give --answers FILE, --answer "
+                  "field=value or --yes; --save FILE keeps the call for later.";
   }
   return Answer::abandon();
 }
@@ -234,6 +251,10 @@ void Run::print_trace(std::string_view text) {
   terminal_.print(rows);
 }
 
+void Run::say_untaken_answers() {
+  for (const std::string& sentence : prepared_.untaken()) say_problem(sentence);
+}
+
 int Run::usage(const std::string& sentence) {
   terminal_.say("signet " + options_.command + ": " + one_line(sentence, sentence_bytes_max) + "\n");
   return exit_usage;
@@ -244,6 +265,17 @@ void Run::say_problem(const std::string& sentence) {
   terminal_.say(terminal_.red("signet: ") + one_line(sentence, sentence_bytes_max) + "\n");
 }
 
+// What to do where the server no longer takes the state of this call.
+void Run::say_how_to_restart() {
+  terminal_.say(
+      "The state of this call is too old, or of a server with other keys. Start the call again, with the "
+      "options it needs:\n  " +
+      printable(restart_line_) + "\n");
+  const std::string& kept = saved_ ? options_.save : options_.resume;
+  if (!kept.empty() && kept != "-")
+    terminal_.say(one_line(kept) + " stays, for a server that still takes the call; else remove it.\n");
+}
+
 int Run::failed(const CallError& error) {
   if (interrupts_.exit_code() != 0) {
     terminal_.say("signet: interrupted; no answer was sent\n");
@@ -251,6 +283,7 @@ int Run::failed(const CallError& error) {
   }
   if (error.kind == CallError::Kind::cancelled && answer_problem_) {
     say_problem(*answer_problem_);
+    say_untaken_answers();
     return exit_nobody;
   }
   if (options_.json && error.fault) {
@@ -258,9 +291,15 @@ int Run::failed(const CallError& error) {
                                                      {"message", error.fault->message},
                                                      {"data", error.fault->data}})}}));
   }
+  const bool names_one = options_.command != "list" && options_.command != "listen";
+  if (names_one && error.fault && error.fault->code == protocol::method_not_found) {
+    say_problem("The server offers no " + wanted_things(options_.command) + ".");
+    return exit_code_of(error);
+  }
   const bool unauthorized = error.transport && error.transport->http_status == 401;
   say_problem(unauthorized ? explain_unauthorized(who_gives_tokens(error.transport->challenge))
                            : explain(error, options_.target));
+  if (refuses_state(error)) say_how_to_restart();
   return exit_code_of(error);
 }
 
@@ -298,7 +337,11 @@ Result<Json> Run::arguments(Client& client, const std::string& tool) {
         if (one.name == tool) schema = one.input_schema;
       }
     }
-    return arguments_from(assignments, schema);
+    Result<Json> given = arguments_from(assignments, schema);
+    if (given) {
+      for (const std::string& sentence : unknown_arguments(*given, schema)) say_problem(sentence);
+    }
+    return given;
   }
   if (!assignments.empty()) return failure("give key=value or --json, not both");
   std::string text = options_.arguments;
@@ -308,7 +351,7 @@ Result<Json> Run::arguments(Client& client, const std::string& tool) {
     text = *file;
   }
   Result<Json, json::ParseError> parsed = json::parse(text);
-  if (!parsed) return failure("the arguments are no JSON: " + json::describe(parsed.error()));
+  if (!parsed) return failure("the arguments are no JSON: " + describe_json_error(parsed.error(), text));
   if (!parsed->is_object()) return failure("the arguments are no JSON object");
   return std::move(*parsed);
 }
@@ -370,7 +413,13 @@ int Run::follow(Client& client, Called<Step> step) {
         terminal_.say(framed(question.message(),
                              Frame(one_line(question.key, 60) + ": ", "  | ", terminal_.columns())));
       }
+      say_untaken_answers();
       terminal_.say("Saved. Go on with: signet " + options_.command + " --resume " + options_.save + "\n");
+      if (!options_.target.command.empty()) {
+        terminal_.say(
+            "The server's process ends here. The one that --resume starts takes the call only with the same "
+            "keys, for example from a ring file.\n");
+      }
       return exit_saved;
     }
     step =
@@ -393,6 +442,8 @@ int Run::resume(Client& client) {
   options_.command = method == "prompts/get"      ? "prompt"
                      : method == "resources/read" ? "read"
                                                   : options_.command;
+  saved->target = options_.target;
+  restart_line_ = restart_line(*saved);
   Step step;
   step.questions = saved->continuation.questions();
   for (Question& question : step.questions) question.server_name = saved->server_name;
@@ -425,6 +476,7 @@ int Run::finish(const std::string& method, const Json& result) {
     resource.contents = array_of("contents");
     print(show_resource(resource));
   }
+  say_untaken_answers();
   return is_error ? 1 : 0;
 }
 
@@ -552,6 +604,9 @@ int Run::go() {
         TraceForm(options_.json, options_.full));
     used = trace_.get();
   }
+  std::vector<std::string> words = options_.words;
+  if (!options_.arguments.empty()) words.insert(words.end(), {"--json", options_.arguments});
+  restart_line_ = command_line(options_.command, options_.target, words);
   client_ = std::make_unique<Client>(*used, loop_.executor(), client_options());
   int code = 0;
   if (!options_.resume.empty()) {

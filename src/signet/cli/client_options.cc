@@ -158,8 +158,8 @@ void declare(CLI::App& app, ClientCommandOptions& options) {
                                     : "Replace a file of --save that is there already");
     app.add_option(
            "--resume", options.resume,
-           "Go on with the call kept in this file, at its server or at another instance of it (SERVER); "
-           "the file is removed when the call is over")
+           "Go on with the call kept in this file, at its server or at another instance of it (SERVER, whose "
+           "command ends with the line or at a second --); the file is removed when the call is over")
         ->type_name("FILE");
   }
   if (command == "call" || command == "trace") {
@@ -201,8 +201,12 @@ int mistake(const std::string& command, const std::string& sentence) {
 // The target is the command, or the first word.
 std::optional<std::string> take_target(ClientCommandOptions& options, std::vector<std::string> command) {
   if (!options.resume.empty()) {
-    if (!command.empty() || options.words.size() > 1) return "--resume knows the server and the call already";
-    if (options.words.empty()) return std::nullopt;
+    if (options.words.size() > (command.empty() ? 1U : 0U))
+      return "--resume FILE knows the call already; only the server may stand behind it";
+    if (options.words.empty()) {
+      options.target.command = std::move(command);
+      return std::nullopt;
+    }
   }
   options.target.command = std::move(command);
   if (!options.target.command.empty()) return std::nullopt;
@@ -214,6 +218,13 @@ std::optional<std::string> take_target(ClientCommandOptions& options, std::vecto
   options.target.url = *url;
   options.words.erase(options.words.begin());
   return std::nullopt;
+}
+
+// Whether --resume stands before the server's command, which may have an option of that name.
+bool resumes(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), std::find(words.begin(), words.end(), "--"), [](const std::string& word) {
+    return word == "--resume" || word.starts_with("--resume=");
+  });
 }
 
 // What is wrong with an option that CLI11 does not look into.
@@ -241,7 +252,7 @@ ParsedOptions parse_client_options(const std::string& command, const std::vector
   app.footer(footer_of(command));
   declare(app, options);
   OptionNames ours = names_of(app);
-  const std::size_t trailing = asks(command) ? 1 : 0;
+  const std::size_t trailing = asks(command) && !resumes(words) ? 1 : 0;
   Result<Split> split = split_command(separate_json(words), trailing, ours);
   const bool wants_help =
       std::find(words.begin(), words.end(), "--help") < std::find(words.begin(), words.end(), "--");

@@ -176,7 +176,8 @@ const FormField::Choice* option_for(const FormField& field, std::string_view wor
 Result<std::optional<Json>> read_choice(const FormField& field, std::string_view line) {
   const FormField::Choice* option = option_for(field, line);
   if (option == nullptr)
-    return failure("a number from 1 to " + std::to_string(field.options.size()) + ", please");
+    return failure("this is none of the choices: a number from 1 to " + std::to_string(field.options.size()) +
+                   ", please");
   return done(Json(option->value));
 }
 
@@ -190,8 +191,8 @@ Result<std::optional<Json>> read_choices(const FormField& field, std::string_vie
     if (word.empty()) continue;
     const FormField::Choice* option = option_for(field, word);
     if (option == nullptr && !field.options.empty()) {
-      return failure("numbers from 1 to " + std::to_string(field.options.size()) +
-                     ", separated by commas, please");
+      return failure("one of them is none of the choices: numbers from 1 to " +
+                     std::to_string(field.options.size()) + ", separated by commas, please");
     }
     const std::string value = option != nullptr ? option->value : std::string(word);
     if (std::find(chosen.begin(), chosen.end(), value) == chosen.end()) chosen.push_back(value);

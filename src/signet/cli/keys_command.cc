@@ -183,7 +183,10 @@ CLI::App* subcommand(CLI::App& keys, const std::string& name, const std::string&
       ->envname("SIGNET_RING");
   command->add_option("--now", options->now, "Another time than now, for trying things out (RFC 3339, UTC)")
       ->type_name("TIME");
-  command->callback([options, run] { run(*options); });
+  command->callback([options, run] {
+    time_or_now(options->now);  // where it plays no part, it is refused all the same if it is no time
+    run(*options);
+  });
   return command;
 }
 

@@ -187,6 +187,7 @@ TEST_F(CommandTest, SaysWhatIsWrongWithARingAndShowsNothingOfIt) {
   EXPECT_FALSE(contains(broken.err, "c2VjcmV0"));
   EXPECT_EQ(run({"token", "seal", "--ring", ring}, "state").exit_code, 1);
   for (const char* time : {"2026-01-01", "now", "2026-02-30T00:00:00Z", "2026-01-01T00:00:00+01:00"}) {
+    EXPECT_EQ(run({"keys", "list", ring, "--now", time}).exit_code, 1) << time;
     const Outcome refused = run({"keys", "check", ring, "--now", time});
     EXPECT_EQ(refused.exit_code, 1) << time;
   }

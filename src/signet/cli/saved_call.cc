@@ -88,6 +88,24 @@ Result<void> save_call(const std::string& path, const SavedCall& call, Existing 
   return write_private_file(path, json::write(json) + "\n", existing);
 }
 
+std::string restart_line(const SavedCall& call) {
+  const Json& params = call.continuation.params();
+  const std::string* uri = params.find_string("uri");
+  if (uri != nullptr) return command_line("read", call.target, {*uri});
+  const std::string* name = params.find_string("name");
+  std::vector<std::string> words{name != nullptr ? *name : std::string()};
+  const Json* arguments = params.find("arguments");
+  if (call.continuation.method() != "prompts/get") {
+    if (arguments != nullptr) words.insert(words.end(), {"--json", json::write(*arguments)});
+    return command_line("call", call.target, words);
+  }
+  if (arguments != nullptr && arguments->is_object()) {
+    for (const auto& [key, value] : *arguments->as_object())
+      words.push_back(value.is_string() ? key + "=" + *value.as_string() : key + ":=" + json::write(value));
+  }
+  return command_line("prompt", call.target, words);
+}
+
 Result<SavedCall> load_call(const std::string& path) {
   const Result<std::string> text = read_file(path);
   if (!text) return failure(text.error());

@@ -14,6 +14,9 @@ struct SavedCall {
   std::string server_name;  // as it says itself; empty where the file does not have it
 };
 
+// The command line that makes this call anew: its method, target and arguments, without the options it was given.
+std::string restart_line(const SavedCall& call);
+
 // What becomes of a file that is there already.
 enum class Existing : bool { refused, replaced };
 

@@ -90,5 +90,22 @@ TEST_F(SavedCallTest, WhatIsThereIsKnownBeforehand) {
   EXPECT_FALSE(is_same_file(path, folder / "link"));
 }
 
+TEST_F(SavedCallTest, SaysHowTheCallIsMadeAnew) {
+  EXPECT_EQ(restart_line(call), "signet call -- tickets --ring ring.json -- t");
+  const auto with = [&](const std::string& method, const std::string& params) {
+    call.continuation =
+        Continuation::parse(R"({"signetContinuation":1,"method":")" + method + R"(","params":)" + params +
+                            R"(,"rounds":1,"inputRequests":null,"requestState":"s"})")
+            .value();
+    return restart_line(call);
+  };
+  EXPECT_EQ(with("tools/call", R"({"name":"t","arguments":{"n":2}})"),
+            R"(signet call -- tickets --ring ring.json -- t --json '{"n":2}')");
+  EXPECT_EQ(with("prompts/get", R"({"name":"p","arguments":{"who":"Ada L"}})"),
+            "signet prompt -- tickets --ring ring.json -- p 'who=Ada L'");
+  EXPECT_EQ(with("resources/read", R"({"uri":"file:///n"})"),
+            "signet read -- tickets --ring ring.json -- file:///n");
+}
+
 }  // namespace
 }  // namespace signet::cli
