@@ -104,13 +104,15 @@ TEST_F(Patterns, TheChoiceIsAmongWhatWasOffered) {
 }
 
 TEST_F(Patterns, OpeningThePageIsNotLoggingIn) {
-  constexpr std::string_view opened = R"({"login":{"action":"accept"}})";
-  EXPECT_TRUE(call("connect_account").asks("login"));
-  EXPECT_TRUE(answer(opened).is_error());
+  constexpr std::string_view opened = R"({"login1":{"action":"accept"}})";
+  EXPECT_TRUE(call("connect_account").asks("login1"));
+  EXPECT_TRUE(answer(opened).asks("login2"));
+  EXPECT_TRUE(answer(R"({"login2":{"action":"accept"}})").asks("login3"));
+  EXPECT_TRUE(answer(R"({"login3":{"action":"accept"}})").is_error());
 
-  EXPECT_TRUE(call("connect_account").asks("login"));
+  EXPECT_TRUE(call("connect_account").asks("login1"));
   const Reply asked = reply_;
-  const std::string url = *at(asked, {"inputRequests", "login", "params", "url"}).as_string();
+  const std::string url = *at(asked, {"inputRequests", "login1", "params", "url"}).as_string();
   const std::string flow = url.substr(url.find("flow=") + 5);
   EXPECT_EQ(call("pretend_login", R"({"flow":")" + flow + R"("})").text(), "Logged in.");
   call("connect_account");

@@ -40,13 +40,18 @@ Task<ToolResult> connect_account(Call& call) {
   if (!call.can_elicit_url())
     co_return signet::error("This client cannot open pages; log in at accounts.example.com.");
 
-  // The flow id is the same in all rounds, and nobody can guess it.
+  // The flow id is the same in all rounds, and nobody can guess it. A new call would have another one, so whoever was too
+  // quick is asked again within this one.
   const std::string url = "https://accounts.example.com/login?flow=" + call.flow_id();
-  ElicitResult opened = co_await call.elicit_url("login", "Please log in to your account.", url);
-  if (!opened.accepted()) co_return signet::text("Not connected.");
-  if (!logins().contains(call.flow_id())) co_return signet::error("Nobody has logged in yet. Try again.");
-
-  co_return signet::text("Connected.");
+  std::string message = "Please log in to your account.";
+  for (int visit = 1; visit <= 3; ++visit) {
+    const std::string key = "login" + std::to_string(visit);
+    ElicitResult visited = co_await call.elicit_url(key, message, url);
+    if (!visited.accepted()) co_return signet::text("Not connected.");
+    if (logins().contains(call.flow_id())) co_return signet::text("Connected.");
+    message = "Nobody has logged in yet. Please log in, and go on when you are done.";
+  }
+  co_return signet::error("Nobody has logged in.");
 }
 
 struct Login {
