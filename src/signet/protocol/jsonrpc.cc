@@ -1,9 +1,9 @@
 #include <signet/protocol/jsonrpc.h>
 
 #include <cmath>
-#include <optional>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include <signet/protocol/errors.h>
 
@@ -91,11 +91,18 @@ void append_call(std::string& out, std::string_view method, const Json& params) 
   out += '}';
 }
 
+// Integers beyond 64 bits are kept as they were written, and only digits come back as those of an integer.
+bool is_long_integer(const Json& id) {
+  if (!id.is_integer()) return false;
+  const std::string text = json::write(id);
+  return text.size() <= id_digits_max && text.find_first_not_of("-0123456789") == std::string::npos;
+}
+
 }  // namespace
 
 bool is_request_id(const Json& id) {
   if (id.is_string()) return true;
-  if (!id.as_int64() && !id.as_uint64()) return false;
+  if (!id.as_int64() && !id.as_uint64()) return is_long_integer(id);
   // -0.0 is the integer 0 and would not be echoed as one.
   const std::optional<double> value = id.as_double();
   return !value || !std::signbit(*value) || *value != 0;

@@ -35,7 +35,10 @@ struct InvalidMessage {
 
 using Message = std::variant<Request, Notification, Response, InvalidMessage>;
 
-// Strings, and integers from -2^63 to 2^64 - 1 however they are written (basic, "Requests"). A string and an integer in
+// Of an id that is a number, sign included.
+inline constexpr std::size_t id_digits_max = 128;
+
+// Strings, integers in digits, and other spellings of integers of 64 bits (basic, "Requests"). A string and an integer in
 // digits are echoed as they came; 1.0 and 1e2 are the integers 1 and 100, and are echoed as these; -0.0 is none.
 bool is_request_id(const Json& id);
 

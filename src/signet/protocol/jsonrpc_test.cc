@@ -24,7 +24,7 @@ TEST(JsonRpc, ReadsARequestAndKeepsItsIdAsWritten) {  // S1
   }
 }
 
-TEST(JsonRpc, AnIdIsAnIntegerOf64BitsHoweverItIsWritten) {
+TEST(JsonRpc, AnIdIsAnIntegerInDigitsOrOneOf64BitsHoweverItIsWritten) {
   const std::map<std::string, std::string> echoed{{"1.0", "1"},
                                                   {"-0", "0"},
                                                   {"0.0", "0"},
@@ -32,6 +32,9 @@ TEST(JsonRpc, AnIdIsAnIntegerOf64BitsHoweverItIsWritten) {
                                                   {"100e-2", "1"},
                                                   {"9223372036854775808", "9223372036854775808"},
                                                   {"18446744073709551615", "18446744073709551615"},
+                                                  {"18446744073709551616", "18446744073709551616"},
+                                                  {"-9223372036854775809", "-9223372036854775809"},
+                                                  {std::string(128, '7'), std::string(128, '7')},
                                                   {"-9223372036854775808", "-9223372036854775808"}};
   for (const auto& [id, expected] : echoed) {
     const Message message = read_message(R"({"jsonrpc":"2.0","method":"a","id":)" + id + "}");
@@ -41,9 +44,9 @@ TEST(JsonRpc, AnIdIsAnIntegerOf64BitsHoweverItIsWritten) {
               R"({"jsonrpc":"2.0","id":)" + expected + R"(,"result":{}})");
     EXPECT_EQ(id_key(request->id), id_key(*json::parse(expected))) << id;
   }
-  for (const std::string& id : {std::string("1.5"), std::string("-0.0"), std::string("18446744073709551616"),
-                                std::string("-9223372036854775809"), std::string("1e19999"),
-                                std::string("1e400"), std::string("1e-400"), std::string(1000, '7')}) {
+  for (const std::string& id :
+       {std::string("1.5"), std::string("-0.0"), std::string(129, '7'), std::string("1e19999"),
+        std::string("1e400"), std::string("1e-400"), std::string(1000, '7')}) {
     const Message message = read_message(R"({"jsonrpc":"2.0","method":"a","id":)" + id + "}");
     ASSERT_NE(invalid(message), nullptr) << id;
     EXPECT_EQ(invalid(message)->fault.code, invalid_request);
