@@ -116,8 +116,10 @@ class Call final : public CallBase {
   //
   //   auto draw = [] { return random_card(); };
   //   const Card card = co_await call.step("card", draw);
+  //
+  // A lambda that captures must have a name, as `draw` has: g++ 12 destroys one that is written in the call twice.
   template <typename F>
-  auto step(std::string name, F work);
+  auto step(std::string name, F&& work);
 
  private:
   const Json* remembered(const std::string& name) const;
@@ -181,18 +183,31 @@ namespace detail {
 template <typename F>
 using StepResult = typename StepValue<std::invoke_result_t<F&>>::type;
 
+// Whether a function given as F would be destroyed twice at the end of the co_await expression.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+template <typename F>
+inline constexpr bool step_is_safe = std::is_lvalue_reference_v<F> || std::is_trivially_destructible_v<F>;
+#else
+template <typename F>
+inline constexpr bool step_is_safe = true;
+#endif
+
 }  // namespace detail
 
 template <typename F>
-auto Call::step(std::string name, F work) {
-  using T = detail::StepResult<F>;
+auto Call::step(std::string name, F&& work) {
+  static_assert(detail::step_is_safe<F>,
+                "g++ 12 destroys a lambda with captures twice if it is written inside a co_await: "
+                "give it a name in the line above, auto work = [...] {...};");
+  using Function = std::decay_t<F>;
+  using T = detail::StepResult<Function>;
   struct Body {
-    static Task<T> compute(Call& call, std::string key, F function) {
+    static Task<T> compute(Call& call, std::string key, Function function) {
       if (const Json* kept = call.remembered(key)) {
         auto value = json::from_json<T>(*kept);
         if (value.ok()) co_return std::move(*value);
       }
-      if constexpr (detail::StepValue<std::invoke_result_t<F&>>::is_task) {
+      if constexpr (detail::StepValue<std::invoke_result_t<Function&>>::is_task) {
         Task<T> task = function();
         T value = co_await task;
         call.remember(std::move(key), json::to_json(value));
@@ -204,7 +219,7 @@ auto Call::step(std::string name, F work) {
       }
     }
   };
-  return Body::compute(*this, std::move(name), std::move(work));
+  return Body::compute(*this, std::move(name), std::forward<F>(work));
 }
 
 }  // namespace signet

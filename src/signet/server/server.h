@@ -32,7 +32,7 @@ using Completion = std::function<std::vector<std::string>(const CompletionReques
 //
 //   signet::Server server(signet::ServerInfo("greeter", "1.0"));
 //   server.tool("greet", "Greets a person.", [](signet::PlainCall&, Greeting g) { return "Hello " + g.name; });
-//   return signet::serve_stdio(server);
+//   return signet::serve_stdio(server).ok() ? 0 : 1;
 //
 // Handlers are functions or lambdas (no templates) of (Call&, Input), (Call&), (Input) or nothing. One that returns
 // a Task is a coroutine: it runs on the executor of the call and may ask the person (server/call.h). Any other is a
