@@ -2,6 +2,7 @@
 
 #include <signet/json/text.h>
 #include <signet/protocol/errors.h>
+#include <signet/protocol/methods.h>
 #include <signet/server/question_params.h>
 #include <signet/token/claims_format.h>
 #include <signet/token/key_ring.h>
@@ -189,6 +190,11 @@ class TimeLimit {
   std::shared_ptr<void> timer_;
 };
 
+// Of the tool or prompt, for the log. A resource has none: its URI may hold what the person asked for.
+std::string name_of(const FlowRequest& request) {
+  return request.facts->method == protocol::method::resources_read ? std::string() : request.facts->target;
+}
+
 }  // namespace
 
 Json input_requests(const std::vector<rounds::Pending>& pending) {
@@ -221,7 +227,8 @@ Fault Flows::refused(const FlowRequest& request, const token::Refused& why) cons
                   {{"reason", std::string(token::to_string(why.reason))},
                    {"key_id", why.key_id},
                    {"age_ms", why.age ? std::to_string(why.age->count()) : std::string()},
-                   {"method", request.facts->method}});
+                   {"method", request.facts->method},
+                   {"name", name_of(request)}});
   }
   settings_.metrics->add("signet_state_refused_total", refusal_labels(why, request.facts->method));
   return protocol::invalid_request_state();
@@ -241,6 +248,7 @@ Fault Flows::internal(const FlowRequest& request, std::string_view event, const 
                   {{"flow", request.facts->flow_id},
                    {"round", std::to_string(request.facts->round)},
                    {"method", request.facts->method},
+                   {"name", name_of(request)},
                    {"reason", reason}});
   }
   return Fault(protocol::internal_error, "Internal error");
@@ -252,7 +260,8 @@ void Flows::record(const FlowRequest& request, std::string_view outcome) const {
                   {{"flow", request.facts->flow_id},
                    {"round", std::to_string(request.facts->round)},
                    {"method", request.facts->method},
-                   {"outcome", std::string(outcome)}});
+                   {"outcome", std::string(outcome)},
+                   {"name", name_of(request)}});
   }
   settings_.metrics->add("signet_rounds_total",
                          "method=\"" + request.facts->method + "\",outcome=\"" + std::string(outcome) + "\"");

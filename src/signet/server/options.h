@@ -75,7 +75,7 @@ class ServerOptions {
     TaskPolicy tasks;
     const Clock* clock = &system_clock();
     Entropy* entropy = &system_entropy();
-    LogSink log;
+    LogSink log = log_to_stderr(LogLevel::warning);
     Metrics* metrics = &no_metrics();
     std::string instructions;
     std::size_t page_size = 100;
@@ -113,7 +113,7 @@ class ServerOptions {
   ServerOptions& clock(const Clock& clock);
   ServerOptions& entropy(Entropy& entropy);
   ServerOptions& metrics(Metrics& metrics);
-  // Default: silent.
+  // Default: warnings and errors, to standard error. An empty sink keeps silent.
   ServerOptions& log(LogSink sink);
   // What the client's model is told about the server as a whole.
   ServerOptions& instructions(std::string text);

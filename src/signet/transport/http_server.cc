@@ -126,9 +126,11 @@ struct HttpServer::Impl {
                          asio::ssl::context::no_tlsv1_1,
                      error);
     tls->use_certificate_chain_file(options.tls_certificate_file, error);
-    if (error) return failure("the TLS certificate cannot be used: " + error.message());
+    if (error)
+      return failure("the TLS certificate " + options.tls_certificate_file +
+                     " cannot be used: " + error.message());
     tls->use_private_key_file(options.tls_key_file, asio::ssl::context::pem, error);
-    if (error) return failure("the TLS key cannot be used: " + error.message());
+    if (error) return failure("the TLS key " + options.tls_key_file + " cannot be used: " + error.message());
     return {};
   }
 
@@ -167,6 +169,9 @@ struct HttpServer::Impl {
     if (options.log)
       options.log(LogLevel::info, "http_listening",
                   {{"host", options.host}, {"port", std::to_string(port)}, {"path", options.path}});
+    if (options.log && admin_acceptor)
+      options.log(LogLevel::info, "http_admin_listening",
+                  {{"host", options.admin_host}, {"port", std::to_string(admin_port)}});
     return {};
   }
 

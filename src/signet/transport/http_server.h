@@ -94,7 +94,8 @@ struct HttpOptions {
   std::string admin_host = "127.0.0.1";
   std::function<std::string()> metrics_text;
 
-  LogSink log;
+  // Says which port it listens on, and more. Empty: silent.
+  LogSink log = log_to_stderr();
   Metrics* metrics = nullptr;  // borrowed
 };
 

@@ -64,6 +64,7 @@ class Front {
   static signet::HttpOptions options() {
     signet::HttpOptions options;
     options.cors = true;
+    options.log = nullptr;
     options.protected_resource.emplace();
     options.sessions_max = 4;
     return options;

@@ -301,6 +301,17 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     return Refusal(400, "This is no HTTP/1.1 request", true);
   }
 
+  // Behind a proxy with another name everything is refused, and the operator must hear why.
+  void log_source(const RequestView& head, std::string_view why) const {
+    constexpr std::size_t shown_max = 100;
+    if (!context_.options.log) return;
+    context_.options.log(LogLevel::warning, "http_source_refused",
+                         {{"why", std::string(why)},
+                          {"host", std::string(head.header("Host").value_or("").substr(0, shown_max))},
+                          {"origin", std::string(head.header("Origin").value_or("").substr(0, shown_max))},
+                          {"hint", "HttpOptions::allowed_hosts, allowed_origins"}});
+  }
+
   // What can be refused before the body is read; false if it was.
   bool admit_header() {
     phase_ = Phase::body;
@@ -308,7 +319,10 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     const auto& message = parser_->get();
     const RequestView head(message);
     std::optional<Refusal> refusal = check_framing(head);
-    if (!refusal) refusal = check_source(head, context_.options);
+    if (!refusal) {
+      refusal = check_source(head, context_.options);
+      if (refusal) log_source(head, refusal->message);
+    }
     const std::optional<std::string_view> expected = head.header("Expect");
     if (!refusal && expected && !protocol::equal_ignoring_case(*expected, "100-continue"))
       refusal = Refusal(417, "This expectation cannot be met", true);

@@ -33,7 +33,8 @@ struct StdioOptions {
   // SIGINT and SIGTERM end the server gracefully.
   bool stop_on_signals = true;
 
-  LogSink log;
+  // Empty: silent.
+  LogSink log = log_to_stderr(LogLevel::warning);
 };
 
 // Serves the process's parent (Principal::local) until the end of input, a signal, or a reader that has gone. Concurrent
