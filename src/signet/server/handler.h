@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -179,14 +180,17 @@ inline constexpr bool is_result = false;
 template <typename T>
 inline constexpr bool is_result<Result<T, Error>> = true;
 
+template <typename T>
+inline constexpr bool is_text = std::is_convertible_v<T, std::string_view>;
+
 // Outputs of tools: a ToolResult, a text, a reflected type (structured output), or a Result of any of these.
 template <typename T>
 ToolResult to_tool_result(T output) {
   if constexpr (std::is_same_v<T, ToolResult> || std::is_same_v<T, InputRequired> ||
                 std::is_same_v<T, Content>) {
     return ToolResult(std::move(output));
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    return text(std::move(output));
+  } else if constexpr (is_text<T>) {
+    return text(std::string(std::move(output)));
   } else if constexpr (is_result<T>) {
     if (!output.ok()) return error(output.error().message);
     return to_tool_result(std::move(*output));
@@ -204,11 +208,11 @@ ToolResult to_tool_result(T output) {
 // The output schema that comes from the type; null where it says nothing.
 template <typename T>
 Json output_schema() {
+  static_assert(!std::is_void_v<T>, "a tool must return something: a text, a type of yours, or a ToolResult");
   if constexpr (is_result<T>) {
     return output_schema<typename T::value_type>();
   } else if constexpr (std::is_same_v<T, ToolResult> || std::is_same_v<T, InputRequired> ||
-                       std::is_same_v<T, Content> || std::is_same_v<T, std::string> ||
-                       std::is_same_v<T, Json>) {
+                       std::is_same_v<T, Content> || std::is_same_v<T, Json> || is_text<T>) {
     return Json();
   } else {
     return json::schema_of<T>();

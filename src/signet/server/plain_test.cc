@@ -39,6 +39,16 @@ Json with_meta(Json params, std::string_view meta) {
   return modern(params);
 }
 
+TEST(PlainFunction, MayReturnALiteral) {
+  Server server(ServerInfo("s", "1"));
+  server.tool("hello", "Hello.", [] { return "hello"; });
+  ManualExecutor executor;
+  Exchanged told(server, executor, Request(1, "tools/call", modern(call_params("hello", "{}"))));
+  run_until(executor, [&told] { return told.reply.has_value(); });
+  EXPECT_EQ(text_of(*told.reply), "hello");
+  EXPECT_EQ((*told.reply)->find("structuredContent"), nullptr);
+}
+
 TEST(PlainFunction, TellsItsProgressInOrderBeforeTheReply) {  // B22, S29, S58, S59
   Server server(ServerInfo("s", "1"));
   server.tool("steps", "Steps.", [](PlainCall& call, Steps args) {
