@@ -3,11 +3,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 
 namespace signet {
 
 // Wall-clock time since 1970-01-01 UTC, leap seconds not counted, in milliseconds.
 using Timestamp = std::chrono::sys_time<std::chrono::milliseconds>;
+
+// `2026-11-29T12:00:00.000Z` (RFC 3339, in UTC, always with milliseconds).
+std::string iso_8601(Timestamp time);
 
 // Where everything in Signet reads the time of day. Implementations are thread-safe and do not throw.
 class Clock {

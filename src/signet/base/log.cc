@@ -4,8 +4,8 @@
 
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 
+#include <signet/base/clock.h>
 #include <signet/base/glyph.h>
 
 namespace signet {
@@ -69,16 +69,9 @@ std::string_view to_string(LogLevel level) {
 LogSink log_to_stderr(LogLevel least) {
   return [least](LogLevel level, std::string_view event, std::initializer_list<LogField> fields) {
     if (level < least) return;
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-    const std::time_t seconds = static_cast<std::time_t>(milliseconds / 1000);
-    std::tm utc{};
-    gmtime_r(&seconds, &utc);
-    char stamp[40];
-    std::size_t length = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    length += static_cast<std::size_t>(std::snprintf(stamp + length, sizeof stamp - length, ".%03dZ ",
-                                                     static_cast<int>(milliseconds % 1000)));
-    std::string line(stamp, length);
+    const auto now = std::chrono::system_clock::now();
+    std::string line = iso_8601(std::chrono::floor<std::chrono::milliseconds>(now));
+    line.push_back(' ');
     line.append(to_string(level)).push_back(' ');
     line.append(event);
     for (const LogField& field : fields) {

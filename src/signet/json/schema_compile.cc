@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <signet/base/percent.h>
 #include <signet/json/schema_program.h>
 #include <signet/json/text.h>
 #include <signet/json/uri.h>

@@ -20,9 +20,6 @@ SplitUri split_fragment(std::string_view uri);
 // The absolute form of a reference. The base has a scheme.
 std::string resolve_uri(std::string_view base, std::string_view reference);
 
-// Nothing where a '%' is not followed by two hexadecimal digits.
-std::optional<std::string> percent_decoded(std::string_view text);
-
 // The names of a pointer (`/a/b~1c`); nothing where the text is no pointer.
 std::optional<std::vector<std::string>> split_pointer(std::string_view pointer);
 void append_pointer(std::string& pointer, std::string_view name);

@@ -1,7 +1,6 @@
 #include <signet/keys/time_text.h>
 
 #include <chrono>
-#include <cstdio>
 
 namespace signet::keys {
 namespace {
@@ -47,18 +46,10 @@ class Digits {
 }  // namespace
 
 std::string to_text(Timestamp time) {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss<milliseconds> clock(time - day);
-  char text[64];
-  int size = std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
-                           static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                           static_cast<int>(clock.hours().count()), static_cast<int>(clock.minutes().count()),
-                           static_cast<int>(clock.seconds().count()));
-  const int fraction = static_cast<int>(clock.subseconds().count());
-  if (fraction != 0)
-    size += std::snprintf(text + size, sizeof text - static_cast<std::size_t>(size), ".%03d", fraction);
-  return std::string(text, static_cast<std::size_t>(size)) + "Z";
+  constexpr std::string_view no_fraction = ".000Z";
+  std::string text = iso_8601(time);
+  if (text.ends_with(no_fraction)) text.replace(text.size() - no_fraction.size(), no_fraction.size(), "Z");
+  return text;
 }
 
 std::optional<Timestamp> parse_time(std::string_view text) {

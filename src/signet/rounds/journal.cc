@@ -1,5 +1,6 @@
 #include <signet/rounds/journal.h>
 
+#include <signet/base/octets.h>
 #include <signet/json/text.h>
 
 #include <algorithm>
@@ -27,49 +28,7 @@ auto* entry_of(Entries& entries, Entry::Kind kind, std::string_view key) {
   return find(entries, [kind, key](const Entry& entry) { return entry.kind == kind && entry.key == key; });
 }
 
-void put_length(Bytes& out, std::size_t length, int octets) {
-  for (int shift = (octets - 1) * 8; shift >= 0; shift -= 8) {
-    out.push_back(static_cast<std::uint8_t>(length >> shift));
-  }
-}
-
-void put_text(Bytes& out, std::string_view text, int octets) {
-  put_length(out, text.size(), octets);
-  out.insert(out.end(), text.begin(), text.end());
-}
-
-// Takes pieces from the front; after the first that is not there, nothing.
-class Reader {
- public:
-  explicit Reader(ByteView bytes) : rest_(bytes) {}
-
-  bool empty() const { return rest_.empty(); }
-  std::optional<ByteView> take(std::size_t count) {
-    if (rest_.size() < count) return std::nullopt;
-    const ByteView piece = rest_.first(count);
-    rest_ = rest_.subspan(count);
-    return piece;
-  }
-  std::optional<std::size_t> length(std::size_t octets) {
-    const std::optional<ByteView> piece = take(octets);
-    if (!piece) return std::nullopt;
-    std::size_t value = 0;
-    for (const std::uint8_t octet : *piece) value = value << 8 | octet;
-    return value;
-  }
-  std::optional<std::string_view> text(std::size_t octets) {
-    const std::optional<std::size_t> size = length(octets);
-    if (!size) return std::nullopt;
-    const std::optional<ByteView> piece = take(*size);
-    if (!piece) return std::nullopt;
-    return as_text(*piece);
-  }
-
- private:
-  ByteView rest_;
-};
-
-std::optional<Entry> read_entry(Reader& reader) {
+std::optional<Entry> read_entry(OctetReader& reader) {
   const std::optional<ByteView> kind_octet = reader.take(1);
   if (!kind_octet) return std::nullopt;
   const auto kind = static_cast<Entry::Kind>(kind_octet->front());
@@ -153,7 +112,7 @@ Result<Bytes, Oversize> Journal::encode(std::size_t bytes_max) const {
 }
 
 Result<Journal, Malformed> Journal::decode(ByteView bytes) {
-  Reader reader(bytes);
+  OctetReader reader(bytes);
   const std::optional<ByteView> first = reader.take(1);
   if (!first || first->front() != version) return failure(Malformed());
   Journal journal;

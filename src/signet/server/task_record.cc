@@ -4,10 +4,11 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <ctime>
 #include <memory>
 
+#include <signet/base/octets.h>
 #include <signet/json/text.h>
+#include <signet/protocol/jsonrpc.h>
 #include <signet/protocol/methods.h>
 #include <signet/server/flow.h>
 #include <signet/server/question_params.h>
@@ -20,18 +21,6 @@ constexpr std::string_view magic = "signet task 1\n";
 constexpr std::array<std::string_view, 5> status_names = {"working", "input_required", "completed", "failed",
                                                           "cancelled"};
 
-std::string iso_8601(Timestamp time) {
-  const auto since = time.time_since_epoch().count();
-  const std::time_t seconds = static_cast<std::time_t>(since / 1000);
-  std::tm parts{};
-  gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-  std::string milliseconds = std::to_string(since % 1000);
-  milliseconds.insert(0, 3 - milliseconds.size(), '0');
-  return std::string(text.data(), length) + "." + milliseconds + "Z";
-}
-
 // A key of the handler's that looks like one of a question asked again.
 bool has_number(std::string_view key) {
   const std::size_t mark = key.rfind('~');
@@ -39,38 +28,16 @@ bool has_number(std::string_view key) {
   return key.find_first_not_of("0123456789", mark + 1) == std::string_view::npos;
 }
 
-Json error_of(const Fault& fault) {
-  Json error;
-  error.set("code", fault.code);
-  error.set("message", fault.message);
-  if (!fault.data.is_null()) error.set("data", fault.data);
-  return error;
-}
+constexpr int length_octets = 4;
 
-void append_part(Bytes& out, ByteView part) {
-  for (const unsigned shift : {24U, 16U, 8U, 0U}) {
-    out.push_back(static_cast<std::uint8_t>(part.size() >> shift));
-  }
-  out.insert(out.end(), part.begin(), part.end());
-}
-
-std::optional<ByteView> take_part(ByteView& rest) {
-  if (rest.size() < 4) return std::nullopt;
-  std::size_t size = 0;
-  for (int i = 0; i < 4; ++i) size = size << 8 | rest[static_cast<std::size_t>(i)];
-  rest = rest.subspan(4);
-  if (rest.size() < size) return std::nullopt;
-  const ByteView part = rest.first(size);
-  rest = rest.subspan(size);
-  return part;
-}
+void append_part(Bytes& out, std::string_view part) { put_text(out, part, length_octets); }
 
 // What was written here is read whatever its size: it was within the limits when it came.
-std::optional<Json> read_json(ByteView text) {
+std::optional<Json> read_json(std::string_view text) {
   json::Limits limits;
   limits.bytes_max = limits.values_max = SIZE_MAX;
   limits.depth_max = 1024;
-  Result<Json, json::ParseError> value = json::parse(as_text(text), limits);
+  Result<Json, json::ParseError> value = json::parse(text, limits);
   return value.ok() ? std::optional<Json>(std::move(*value)) : std::nullopt;
 }
 
@@ -228,7 +195,7 @@ void TaskRecord::finish(TaskStatus last, Timestamp now) {
 
 void TaskRecord::end(Reply reply, Timestamp now) {
   finish(reply.ok() ? TaskStatus::completed : TaskStatus::failed, now);
-  outcome = reply.ok() ? std::move(*reply) : error_of(reply.error());
+  outcome = reply.ok() ? std::move(*reply) : protocol::to_json(reply.error());
   if (status == TaskStatus::completed) outcome.set("resultType", "complete");
 }
 
@@ -257,33 +224,33 @@ Json TaskRecord::describe(std::chrono::milliseconds ttl, std::chrono::millisecon
 
 Bytes TaskRecord::encode() const {
   Bytes bytes(magic.begin(), magic.end());
-  append_part(bytes, as_bytes(json::write(head_of(*this))));
-  append_part(bytes, as_bytes(principal.id));  // any octets, which JSON would not keep apart
-  append_part(bytes, as_bytes(request));
-  append_part(bytes, journal);
-  append_part(bytes, as_bytes(json::write_with_kinds(talk_of(*this))));
-  append_part(bytes, as_bytes(json::write_with_kinds(outcome)));
+  append_part(bytes, json::write(head_of(*this)));
+  append_part(bytes, principal.id);  // any octets, which JSON would not keep apart
+  append_part(bytes, request);
+  append_part(bytes, as_text(journal));
+  append_part(bytes, json::write_with_kinds(talk_of(*this)));
+  append_part(bytes, json::write_with_kinds(outcome));
   return bytes;
 }
 
 std::optional<TaskRecord> TaskRecord::decode(ByteView bytes) {
   if (!as_text(bytes).starts_with(magic)) return std::nullopt;
-  ByteView rest = bytes.subspan(magic.size());
-  std::array<ByteView, 6> parts;
-  for (ByteView& part : parts) {
-    const std::optional<ByteView> taken = take_part(rest);
+  OctetReader reader(bytes.subspan(magic.size()));
+  std::array<std::string_view, 6> parts;
+  for (std::string_view& part : parts) {
+    const std::optional<std::string_view> taken = reader.text(length_octets);
     if (!taken) return std::nullopt;
     part = *taken;
   }
-  if (!rest.empty()) return std::nullopt;
+  if (!reader.empty()) return std::nullopt;
   const std::optional<Json> head = read_json(parts[0]);
   const std::optional<Json> talk = read_json(parts[4]);
   std::optional<Json> outcome = read_json(parts[5]);
   if (!head || !talk || !outcome) return std::nullopt;
   TaskRecord record;
-  if (!read_head(*head, std::string(as_text(parts[1])), record)) return std::nullopt;
+  if (!read_head(*head, std::string(parts[1]), record)) return std::nullopt;
   if (!read_talk(*talk, record)) return std::nullopt;
-  record.request = as_text(parts[2]);
+  record.request = parts[2];
   record.journal.assign(parts[3].begin(), parts[3].end());
   record.outcome = std::move(*outcome);
   return record;
@@ -303,7 +270,7 @@ std::string write_request(const CallFacts& facts, const Json& input) {
 }
 
 std::optional<TaskRequest> read_request(const TaskRecord& record, std::uint32_t rounds_max) {
-  std::optional<Json> given = read_json(as_bytes(record.request));
+  std::optional<Json> given = read_json(record.request);
   if (!given) return std::nullopt;
   TaskRequest request;
   request.facts = std::make_shared<CallFacts>();

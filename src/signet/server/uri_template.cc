@@ -1,5 +1,6 @@
 #include <signet/server/uri_template.h>
 
+#include <signet/base/percent.h>
 #include <signet/json/utf8.h>
 
 #include <algorithm>
@@ -17,30 +18,11 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), allowed);
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> percent_decode(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const int high = hex_value(text[i + 1]);
-    const int low = hex_value(text[i + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    out.push_back(static_cast<char>(high * 16 + low));
-    i += 2;
-  }
-  if (!json::is_utf8(out)) return std::nullopt;
-  return out;
+// A value of a variable; nothing where it is broken, or no UTF-8.
+std::optional<std::string> read_value(std::string_view text) {
+  std::optional<std::string> value = percent_decoded(text);
+  if (value && !json::is_utf8(*value)) return std::nullopt;
+  return value;
 }
 
 }  // namespace
@@ -113,7 +95,7 @@ class UriTemplate::Matching {
            (pieces_[piece].reserved || !is_delimiter(uri_[end]))) {
       ++end;
       if (from(piece + 1, end)) {
-        std::optional<std::string> value = percent_decode(uri_.substr(at, end - at));
+        std::optional<std::string> value = read_value(uri_.substr(at, end - at));
         if (!value) return false;
         variables_.set(pieces_[piece].text, std::move(*value));
         return true;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include <signet/base/bytes.h>
+#include <signet/base/percent.h>
 #include <signet/store/redis.h>
 
 namespace signet::store {
@@ -13,23 +14,6 @@ bool read_number(std::string_view text, int most, int& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return !text.empty() && error == std::errc() && end == text.data() + text.size() && number >= 0 &&
          number <= most;
-}
-
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string decoded;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i];
-      continue;
-    }
-    unsigned value = 0;
-    const char* begin = text.data() + i + 1;
-    if (text.size() - i < 3 || std::from_chars(begin, begin + 2, value, 16).ptr != begin + 2)
-      return std::nullopt;
-    decoded += static_cast<char>(value);
-    i += 2;
-  }
-  return decoded;
 }
 
 // Cuts `[user]:password@` off the front.
