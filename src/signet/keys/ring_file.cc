@@ -245,13 +245,8 @@ bool FileRing::reload() {
   }
   if (log_ && !fault_.empty()) log_(LogLevel::info, "key_ring_mended", {{"was", fault_}});
   fault_.clear();
-  const std::string keys = std::to_string((*ring)->keys().size());
-  const std::string sealing = (*ring)->sealing().id();
-  const std::string fingerprint = (*ring)->sealing().fingerprint();
-  ring_.replace(std::move(*ring));
-  if (log_)
-    log_(LogLevel::info, "key_ring_reloaded",
-         {{"keys", keys}, {"sealing", sealing}, {"fingerprint", fingerprint}});
+  ring_.replace(*ring);
+  token::log_ring(log_, "key_ring_reloaded", **ring);
   return true;
 }
 

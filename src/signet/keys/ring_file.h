@@ -44,8 +44,9 @@ Result<void> create_ring_file(const std::string& path, const std::vector<token::
 inline constexpr std::chrono::minutes ring_reminder_default{10};
 
 // The ring of a file that is looked at once an interval and read again when it changed: replaced, rewritten, or reached
-// through another link. A new file that is no good leaves the old ring in force and is an error in the log, again after each
-// `reminder` while it stays so; that it is mended, and each ring that comes into force, is a line too. Works on a thread of its own, which a forked child does not have: open it after the fork.
+// through another link. A new file that is no good leaves the old ring in force and is an error in the log, again after
+// each `reminder` while it stays so; that it is mended, and each ring that comes into force, is a line too. Works on a
+// thread of its own, which a forked child does not have: open it after the fork.
 class FileRing final : public token::RingSource {
  public:
   static Result<std::shared_ptr<FileRing>> open(std::string path, LogSink log,

@@ -30,14 +30,6 @@ bool is_object_of_strings(const Json& value) {
          std::ranges::all_of(*members, [](const JsonMember& member) { return member.second.is_string(); });
 }
 
-// So that whoever reads two logs sees whether two instances hold the same keys.
-void log_ring(const LogSink& log, const token::KeyRing& ring) {
-  const std::string keys = std::to_string(ring.keys().size());
-  const std::string fingerprint = ring.sealing().fingerprint();
-  log(LogLevel::info, "key_ring",
-      {{"keys", keys}, {"sealing", ring.sealing().id()}, {"fingerprint", fingerprint}});
-}
-
 std::string audience_of(const ServerOptions::Settings& settings, const Json& info) {
   return settings.audience.empty() ? *info.find_string("name") : settings.audience;
 }
@@ -52,9 +44,8 @@ std::shared_ptr<token::Codec> codec_of(const ServerOptions::Settings& settings) 
           LogLevel::info, "ephemeral_key",
           {{"hint", "request states open on this process only, until it ends; give the server a key ring"}});
     }
-  } else if (const std::shared_ptr<const token::KeyRing> in_force = ring->current();
-             in_force && settings.log) {
-    log_ring(settings.log, *in_force);
+  } else if (const std::shared_ptr<const token::KeyRing> in_force = ring->current()) {
+    token::log_ring(settings.log, "key_ring", *in_force);
   }
   return std::make_shared<token::NativeCodec>(std::move(ring), *settings.clock, *settings.entropy);
 }

@@ -135,6 +135,14 @@ const RingKey* KeyRing::find(std::string_view id) const {
   return found == by_id_.end() ? nullptr : found->second;
 }
 
+void log_ring(const LogSink& log, std::string_view event, const KeyRing& ring) {
+  if (!log) return;
+  log(LogLevel::info, event,
+      {{"keys", std::to_string(ring.keys().size())},
+       {"sealing", ring.sealing().id()},
+       {"fingerprint", ring.sealing().fingerprint()}});
+}
+
 KeyEntry generate_key(std::string id, KeyStage stage, Timestamp now, Entropy& entropy) {
   Bytes bytes(key_bytes);
   entropy.fill(bytes);

@@ -99,6 +99,10 @@ class KeyRing {
   const RingKey* sealing_ = nullptr;
 };
 
+// Says which ring is in force, without a secret: how many keys, which one seals, and its fingerprint, so that whoever reads
+// two logs sees whether two instances hold the same keys. An empty sink keeps silent.
+void log_ring(const LogSink& log, std::string_view event, const KeyRing& ring);
+
 // A new random key.
 KeyEntry generate_key(std::string id, KeyStage stage, Timestamp now, Entropy& entropy);
 
