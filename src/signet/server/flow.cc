@@ -570,15 +570,15 @@ Task<Reply> Flows::seal(FlowRequest& request, Exchange& exchange, Start& start, 
   const std::size_t sealed = policy.sealed_bytes_max / 4 * 3;
   const std::size_t bytes_max =
       sealer_.immediate() ? sealed - std::min(sealed, claims_bytes) : journal_bytes_max;
-  Result<Bytes, rounds::Oversize> state = journal.encode(bytes_max);
+  std::optional<Bytes> foreign;
   if (sealer_.seals_foreign()) {
-    std::optional<Bytes> foreign = foreign_form(journal);
+    foreign = foreign_form(journal);
     if (!foreign) {
       co_return failure(internal(request, "state_not_sealed",
                                  "another system's format holds what InputRequired carries, and no journal"));
     }
-    state = std::move(*foreign);
   }
+  Result<Bytes, rounds::Oversize> state = foreign ? std::move(*foreign) : journal.encode(bytes_max);
   if (!state.ok()) {
     co_return failure(internal(request, "state_too_large",
                                "with the key '" + state.error().key + "' the state has " +

@@ -131,8 +131,8 @@ std::string_view method_of(Change change) {
 
 }  // namespace
 
-// A stream or a session. `alive`, `session`, `outlet` and what follows `filter` belong to the executor's thread; the executor is used under the
-// lock, until it is taken away.
+// A stream or a session. `alive`, `session`, `outlet` and what follows `filter` belong to the executor's thread; the
+// executor is used under the lock, until it is taken away.
 struct Subscriptions::Listener {
   std::mutex mutex;
   Executor* executor = nullptr;
@@ -300,7 +300,9 @@ bool Subscriptions::concerns(const Listener& listener, Change change, const std:
   return listener.filter.uris.contains(uri);
 }
 
-void Subscriptions::publish(Change change, const std::string& uri) {
+// Posts to each listener that is there and wanted, from any thread.
+void Subscriptions::post_to_each(const std::function<bool(const Listener&)>& wanted,
+                                 const std::function<void(Listener&)>& work) {
   std::vector<std::shared_ptr<Listener>> listeners;
   {
     const std::lock_guard lock(mutex_);
@@ -308,52 +310,48 @@ void Subscriptions::publish(Change change, const std::string& uri) {
   }
   for (const std::shared_ptr<Listener>& listener : listeners) {
     const std::lock_guard lock(listener->mutex);
-    if (listener->executor == nullptr || !concerns(*listener, change, uri)) continue;
-    listener->executor->post([listener, change, uri] {
-      if (!listener->alive) return;
-      Outlet* outlet = listener->session != nullptr ? listener->session->outlet : listener->outlet;
-      if (outlet == nullptr) return;
-      Json params = Json::object();
-      if (change == Change::resource_updated) params.set("uri", uri);
-      if (listener->session == nullptr) params.set("_meta", subscription_meta(listener->id));
-      outlet->notify(Notification(std::string(method_of(change)), std::move(params)));
-    });
+    if (listener->executor == nullptr || !wanted(*listener)) continue;
+    listener->executor->post([listener, work] { work(*listener); });
   }
+}
+
+void Subscriptions::publish(Change change, const std::string& uri) {
+  const auto wanted = [change, &uri](const Listener& listener) { return concerns(listener, change, uri); };
+  post_to_each(wanted, [change, uri](Listener& listener) {
+    if (!listener.alive) return;
+    Outlet* outlet = listener.session != nullptr ? listener.session->outlet : listener.outlet;
+    if (outlet == nullptr) return;
+    Json params = Json::object();
+    if (change == Change::resource_updated) params.set("uri", uri);
+    if (listener.session == nullptr) params.set("_meta", subscription_meta(listener.id));
+    outlet->notify(Notification(std::string(method_of(change)), std::move(params)));
+  });
 }
 
 void Subscriptions::task_changed(const std::string& id) {
-  std::vector<std::shared_ptr<Listener>> listeners;
   {
     const std::lock_guard lock(mutex_);
-    if (streams_ == 0) return;
-    listeners = listeners_;
+    if (streams_ == 0) return;  // as nearly always
   }
-  for (const std::shared_ptr<Listener>& listener : listeners) {
-    const std::lock_guard lock(listener->mutex);
-    if (listener->executor == nullptr || listener->session != nullptr) continue;
-    if (!listener->filter.tasks.contains(id)) continue;
-    listener->executor->post([listener, id] {
-      listener->changed.insert(id);
-      listener->wake.set(true);
-    });
-  }
+  const auto wanted = [&id](const Listener& listener) {
+    return listener.session == nullptr && listener.filter.tasks.contains(id);
+  };
+  post_to_each(wanted, [id](Listener& listener) {
+    listener.changed.insert(id);
+    listener.wake.set(true);
+  });
 }
 
 void Subscriptions::shut_down() {
-  std::vector<std::shared_ptr<Listener>> listeners;
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    listeners = listeners_;
   }
-  for (const std::shared_ptr<Listener>& listener : listeners) {
-    const std::lock_guard lock(listener->mutex);
-    if (listener->executor == nullptr || listener->session != nullptr) continue;
-    listener->executor->post([listener] {
-      listener->has_ended = true;
-      listener->wake.set(true);
-    });
-  }
+  const auto is_stream = [](const Listener& listener) { return listener.session == nullptr; };
+  post_to_each(is_stream, [](Listener& listener) {
+    listener.has_ended = true;
+    listener.wake.set(true);
+  });
 }
 
 }  // namespace signet::detail

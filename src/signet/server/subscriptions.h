@@ -79,6 +79,8 @@ class Subscriptions final : public std::enable_shared_from_this<Subscriptions> {
 
   Task<void> stay(std::shared_ptr<Listener> listener, Executor& executor, TaskWatch watch);
   void remove(const std::shared_ptr<Listener>& listener);
+  void post_to_each(const std::function<bool(const Listener&)>& wanted,
+                    const std::function<void(Listener&)>& work);
   static bool concerns(const Listener& listener, Change change, const std::string& uri);
 
   const std::size_t streams_max_;

@@ -5,7 +5,6 @@
 
 #include <signet/base/log.h>
 #include <signet/protocol/errors.h>
-#include <signet/token/claims_format.h>
 
 namespace signet::detail {
 
