@@ -246,6 +246,12 @@ class Engine {
   Worker<std::unique_ptr<Job>> worker_;  // last: it uses the connection
 };
 
+// Of one record, whose name is octets.
+std::string key_of(const RedisOptions& options, std::string_view family, ByteView name) {
+  std::string key = options.key_prefix;
+  return key.append(family).append(as_text(name));
+}
+
 class RedisRedemption final : public token::RedemptionStore {
  public:
   RedisRedemption(std::shared_ptr<Engine> engine, const Clock& clock, const RedisOptions& options)
@@ -301,11 +307,7 @@ class RedisRedemption final : public token::RedemptionStore {
   }
 
  private:
-  std::string key(const Claim& claim) const {
-    std::string name = options_.key_prefix + "claim:";
-    name.append(as_text(claim.token));
-    return name;
-  }
+  std::string key(const Claim& claim) const { return key_of(options_, "claim:", claim.token); }
 
   static Result<ClaimOutcome> read_claim(const Claim& claim, const std::vector<ReplyPtr>& replies) {
     const redisReply& first = *replies.front();
@@ -375,11 +377,7 @@ class RedisStates final : public token::StateStore {
   }
 
  private:
-  std::string key(const token::StateId& id) const {
-    std::string name = options_.key_prefix + "state:";
-    name.append(as_text(id));
-    return name;
-  }
+  std::string key(const token::StateId& id) const { return key_of(options_, "state:", id); }
 
   static Result<std::optional<Bytes>> read_value(const redisReply& reply) {
     if (reply.type == REDIS_REPLY_NIL) return std::optional<Bytes>();
@@ -461,13 +459,9 @@ class RedisTasks final : public token::TaskStore {
  private:
   static Task<Result<TaskWritten>> at_once(TaskWritten outcome) { co_return outcome; }
 
-  std::string key(const token::TaskKey& task) const { return named("task:", task); }
-  std::string owner(const token::TaskOwner& owner) const { return named("tasks_of:", owner); }
+  std::string key(const token::TaskKey& task) const { return key_of(options_, "task:", task); }
+  std::string owner(const token::TaskOwner& owner) const { return key_of(options_, "tasks_of:", owner); }
   std::string all() const { return options_.key_prefix + "tasks"; }
-  std::string named(std::string_view family, ByteView name) const {
-    std::string whole = options_.key_prefix;
-    return whole.append(family).append(as_text(name));
-  }
 
   static std::string text(Timestamp time) { return std::to_string(time.time_since_epoch().count()); }
   // At least what is left; Redis counts by its own clock.

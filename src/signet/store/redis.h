@@ -39,8 +39,8 @@ struct RedisAddress {
 // where needed. An error never holds the password.
 Result<RedisAddress> parse_redis_url(std::string_view url);
 
-// Claims, states and tasks in one Redis (6.0 or later), shared by all instances that use it. One thread of its own sends what has
-// gathered in one go. It fails closed: while Redis is away, late, or refuses, every operation is an error, at once
+// Claims, states and tasks in one Redis (6.0 or later), shared by all instances that use it. One thread of its own sends
+// what has gathered in one go. It fails closed: while Redis is away, late, or refuses, every operation is an error, at once
 // between two attempts to connect; attempts are apart by a random pause that grows to `reconnect_pause_max`. A claim
 // whose answer was lost stands until it expires. What is kept lives as long as Redis keeps it: give it an append-only file,
 // `maxmemory-policy noeviction`, and mind that asynchronous replicas may miss the last ones. The connection is not

@@ -20,8 +20,8 @@ struct SqliteOptions {
   std::size_t queue_max = 10'000;                                    // operations waiting; beyond, they fail
 };
 
-// Claims, states and tasks in the SQLite database `path` (made if absent, readable by its owner alone), shared by all processes that
-// open it; it must be on a local file system. A claim is on the disk before it is won (WAL, synchronous=FULL), so it
+// Claims, states and tasks in the SQLite database `path` (made if absent, readable by its owner alone), shared by all
+// processes that open it; it must be on a local file system. A claim is on the disk before it is won (WAL, synchronous=FULL), so it
 // survives the end of the process and of the power. One thread of its own does all the work, and commits once for all
 // operations that have gathered. An error names what is wrong with the file. Borrows the clock.
 Result<Stores> sqlite_stores(const std::string& path, const Clock& clock,
