@@ -79,9 +79,7 @@ bool open_in_browser(const std::string& url, const Terminal& terminal) {
   std::string address = url;
   std::array<char*, 3> arguments{program.data(), address.data(), nullptr};
   std::vector<std::string> environment = transport::child_environment({});
-  std::vector<char*> variables;
-  for (std::string& variable : environment) variables.push_back(variable.data());
-  variables.push_back(nullptr);
+  std::vector<char*> variables = transport::pointers_to(environment);
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   ::posix_spawn_file_actions_init(&actions);

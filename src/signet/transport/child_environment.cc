@@ -20,4 +20,11 @@ std::vector<std::string> child_environment(const std::vector<std::pair<std::stri
   return all;
 }
 
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace signet::transport

@@ -11,4 +11,7 @@ namespace signet::transport {
 // token, a ring), and with `added` in place of what has the same names.
 std::vector<std::string> child_environment(const std::vector<std::pair<std::string, std::string>>& added);
 
+// As posix_spawn takes words and variables: null at the end. Borrows the texts.
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 }  // namespace signet::transport

@@ -82,13 +82,6 @@ void ignore_sigpipe() {
   ::sigaction(SIGPIPE, &now, nullptr);
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 // Three descriptors, default signals, its own process group.
 Result<pid_t> spawn(std::vector<std::string> command, const ChildProcessOptions& options, int input,
                     int output, int error) {
@@ -115,8 +108,8 @@ Result<pid_t> spawn(std::vector<std::string> command, const ChildProcessOptions&
   ::posix_spawnattr_setflags(&attributes,
                              POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
   std::vector<std::string> environment = transport::child_environment(options.environment);
-  std::vector<char*> arguments = pointers_to(command);
-  std::vector<char*> variables = pointers_to(environment);
+  std::vector<char*> arguments = transport::pointers_to(command);
+  std::vector<char*> variables = transport::pointers_to(environment);
   pid_t pid = -1;
   const int failed =
       ::posix_spawnp(&pid, arguments.front(), &actions, &attributes, arguments.data(), variables.data());

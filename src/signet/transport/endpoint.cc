@@ -32,6 +32,11 @@ bool names_modern_era(const ServerRequest& request) {
   return version && protocol::names_modern_era(*version);
 }
 
+// The scheme, host and port by which the client has come.
+std::string origin_of(const ServerRequest& request) {
+  return (request.secure ? "https://" : "http://") + std::string(authority_of(request));
+}
+
 Fault envelope_fault(int code, std::string sentence) {
   Fault fault(code, std::move(sentence));
   fault.stage = Fault::Stage::envelope;
@@ -71,10 +76,16 @@ Fields Endpoint::fields_for(const ServerRequest& request) const {
 }
 
 void Endpoint::refuse(const Arrival& arrival, int status, std::string_view sentence) const {
-  Fields fields = fields_for(*arrival.request);
-  if (status == 405) fields.emplace_back("Allow", options_.modern_only ? "POST" : "POST, GET, DELETE");
-  arrival.responder->respond(status, text_plain, sentence, fields);
+  arrival.responder->respond(status, text_plain, sentence, fields_for(*arrival.request));
 }
+
+void Endpoint::refuse_method(const Arrival& arrival, std::string_view allowed) const {
+  Fields fields = fields_for(*arrival.request);
+  fields.emplace_back("Allow", allowed);
+  arrival.responder->respond(405, text_plain, "Method not allowed", fields);
+}
+
+std::string_view Endpoint::methods() const { return options_.modern_only ? "POST" : "POST, GET, DELETE"; }
 
 void Endpoint::refuse(const Arrival& arrival, const std::optional<Json>& id, const Fault& fault,
                       int status) const {
@@ -134,10 +145,7 @@ void Endpoint::challenge(const Arrival& arrival, const Challenge& challenge) {
 std::string Endpoint::metadata_url(const ServerRequest& request) const {
   if (!options_.protected_resource) return {};
   const std::string& resource = options_.protected_resource->resource;
-  if (resource.empty()) {
-    return std::string(request.secure ? "https://" : "http://") + std::string(authority_of(request)) +
-           std::string(well_known) + options_.path;
-  }
+  if (resource.empty()) return origin_of(request) + std::string(well_known) + options_.path;
   const std::size_t scheme = resource.find("://");
   const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
   const std::size_t path = std::min(resource.find('/', host), resource.size());
@@ -149,16 +157,10 @@ void Endpoint::serve_metadata(const Arrival& arrival) {
   const ServerRequest& request = *arrival.request;
   const std::string_view suffix = path_of(request.target()).substr(well_known.size());
   if (!suffix.empty() && suffix != options_.path) return refuse(arrival, 404, "Not found");
-  if (request.method() != "GET" && request.method() != "HEAD") {
-    Fields fields = fields_for(request);
-    fields.emplace_back("Allow", "GET, HEAD");
-    return arrival.responder->respond(405, text_plain, "Method not allowed", fields);
-  }
+  if (request.method() != "GET" && request.method() != "HEAD") return refuse_method(arrival, "GET, HEAD");
   const ProtectedResource& known = *options_.protected_resource;
   Json document = Json::object();
-  document.set("resource", known.resource.empty() ? std::string(request.secure ? "https://" : "http://") +
-                                                        std::string(authority_of(request)) + options_.path
-                                                  : known.resource);
+  document.set("resource", known.resource.empty() ? origin_of(request) + options_.path : known.resource);
   Json servers = Json::array();
   for (const std::string& server : known.authorization_servers) servers.push_back(server);
   document.set("authorization_servers", std::move(servers));
@@ -173,7 +175,7 @@ void Endpoint::serve_metadata(const Arrival& arrival) {
 
 void Endpoint::preflight(const Arrival& arrival) {
   Fields fields = fields_for(*arrival.request);
-  fields.emplace_back("Access-Control-Allow-Methods", options_.modern_only ? "POST" : "POST, GET, DELETE");
+  fields.emplace_back("Access-Control-Allow-Methods", methods());
   // The names asked for are header names: the gate of headers has let no other bytes through.
   fields.emplace_back("Access-Control-Allow-Headers",
                       arrival.request->header("Access-Control-Request-Headers").value_or("Content-Type"));
@@ -186,11 +188,10 @@ void Endpoint::serve(const std::shared_ptr<Arrival>& arrival) {
   if (method == "POST") return post(arrival);
   if (doubled_standard_header(*arrival->request))
     return refuse(*arrival, 400, "a header that may be there once is doubled");
-  if (options_.modern_only || names_modern_era(*arrival->request))
-    return refuse(*arrival, 405, "Method not allowed");
+  if (options_.modern_only || names_modern_era(*arrival->request)) return refuse_method(*arrival, methods());
   if (method == "GET") return get(arrival);
   if (method == "DELETE") return remove(arrival);
-  refuse(*arrival, 405, "Method not allowed");
+  refuse_method(*arrival, methods());
 }
 
 void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {

@@ -68,6 +68,9 @@ class Endpoint final : public RequestHandler {
   void end_session(const std::shared_ptr<EndpointSession>& session);
 
   void refuse(const Arrival& arrival, int status, std::string_view sentence) const;
+  // 405, with the methods that are allowed there.
+  void refuse_method(const Arrival& arrival, std::string_view allowed) const;
+  std::string_view methods() const;  // of the endpoint
   void refuse(const Arrival& arrival, const std::optional<Json>& id, const Fault& fault, int status) const;
   Fields fields_for(const ServerRequest& request) const;
 

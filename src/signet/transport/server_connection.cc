@@ -266,8 +266,10 @@ class Connection final : public ServerConnection, public std::enable_shared_from
 
   // True if a whole request has been read.
   bool parse() {
-    if (!parser_ && !skip_empty_lines()) return false;
-    if (!parser_) begin_request();
+    if (!parser_) {
+      if (!skip_empty_lines()) return false;
+      begin_request();
+    }
     while (!parser_->is_done()) {
       if (unread().size() == 0) return false;
       error_code error;
@@ -307,7 +309,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     if (!context_.options.log) return;
     context_.options.log(LogLevel::warning, "http_source_refused",
                          {{"why", std::string(why)},
-                          {"host", std::string(head.header("Host").value_or("").substr(0, shown_max))},
+                          {"host", std::string(authority_of(head).substr(0, shown_max))},
                           {"origin", std::string(head.header("Origin").value_or("").substr(0, shown_max))},
                           {"hint", "HttpOptions::allowed_hosts, allowed_origins"}});
   }
