@@ -27,16 +27,8 @@ std::optional<std::uint64_t> size_of(const Json& object, std::string_view name) 
   return number != nullptr ? number->as_uint64() : std::nullopt;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return out;
-}
-
 bool sounds_secret(std::string_view name) {
-  const std::string low = lower(name);
+  const std::string low = protocol::lower_case(name);
   for (const std::string_view word :
        {"password", "passwd", "passphrase", "secret", "api_key", "apikey", "token"}) {
     if (low.find(word) != std::string::npos) return true;
@@ -153,7 +145,7 @@ Result<std::optional<Json>> read_number(const FormField& field, std::string_view
 }
 
 Result<std::optional<Json>> read_boolean(std::string_view line) {
-  const std::string low = lower(line);
+  const std::string low = protocol::lower_case(line);
   if (low == "y" || low == "yes" || low == "true" || low == "1") return done(true);
   if (low == "n" || low == "no" || low == "false" || low == "0") return done(false);
   return failure("yes or no, please");
@@ -168,7 +160,8 @@ const FormField::Choice* option_for(const FormField& field, std::string_view wor
     return &field.options[number - 1];
   }
   for (const FormField::Choice& option : field.options) {
-    if (option.value == word || lower(option.title) == lower(word)) return &option;
+    if (option.value == word || protocol::lower_case(option.title) == protocol::lower_case(word))
+      return &option;
   }
   return nullptr;
 }

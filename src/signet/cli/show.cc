@@ -71,9 +71,6 @@ std::string explain_status(const TransportFailure& failed, const Target& target)
            std::to_string(failed.http_status) + "). Most such servers also answer at /mcp.";
   }
   switch (failed.http_status) {
-    case 401:
-      return "The server wants to know who calls (401). A token goes into SIGNET_TOKEN, or into a file for "
-             "--token-file.";
     case 403:
       return "The server does not let this caller in (403): the token lacks a right, or the address is not "
              "allowed.";

@@ -20,7 +20,7 @@ std::string show_tools(const std::vector<ToolDescription>& tools);
 std::string show_prompts(const std::vector<PromptDescription>& prompts);
 std::string show_resources(const std::vector<ResourceDescription>& resources);
 
-// What went wrong and what to do about it, one or two sentences.
+// What went wrong and what to do about it, one or two sentences. Of a 401 that is explain_unauthorized.
 std::string explain(const CallError& error, const Target& target);
 
 // 1: refused or failed; 3: not reached, or no server of ours; 4: asked for what nobody here answers.

@@ -5,19 +5,12 @@
 #include <utility>
 
 #include <signet/base/glyph.h>
+#include <signet/protocol/header_codec.h>
 
 namespace signet::cli {
 namespace {
 
 constexpr std::size_t columns_min = 8;  // for text, however narrow the terminal
-
-std::uint32_t code_of(std::string_view character) {
-  const auto lead = static_cast<unsigned char>(character.front());
-  if (character.size() == 1) return lead;
-  std::uint32_t code = lead & (0x7fU >> character.size());
-  for (const char next : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(next) & 0x3fU);
-  return code;
-}
 
 // Generous: what counts twice and stands once makes a row short, and no row too long.
 bool is_wide(std::uint32_t code) {
@@ -42,7 +35,7 @@ Shown take_first(std::string_view& text) {
   Shown shown;
   if (glyph.harmless) {
     shown.text = character;
-    shown.columns = is_wide(code_of(character)) ? 2 : 1;
+    shown.columns = is_wide(code_point_of(character)) ? 2 : 1;
   } else if (static_cast<unsigned char>(character.front()) < 0x80) {
     shown.text = {'^', static_cast<char>(character.front() ^ 0x40)};
     shown.columns = 2;
@@ -101,6 +94,14 @@ class Rows {
 };
 
 }  // namespace
+
+std::uint32_t code_point_of(std::string_view character) {
+  const auto lead = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return lead;
+  std::uint32_t code = lead & (0x7fU >> character.size());
+  for (const char next : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(next) & 0x3fU);
+  return code;
+}
 
 std::string printable(std::string_view text) {
   std::string out;
@@ -175,10 +176,7 @@ std::string ascii_only(std::string_view text) {
 
 bool names_other_encoding(std::string_view locale) {
   if (locale.empty() || locale == "C" || locale == "POSIX") return false;
-  std::string low(locale);
-  for (char& c : low) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  const std::string low = protocol::lower_case(locale);
   return low.find("utf-8") == std::string::npos && low.find("utf8") == std::string::npos;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,9 @@ struct Frame {
 // part of the text look like a line of ours. Harmless as `printable`. Ends with a line end. Beyond the limits it is cut,
 // and a row says how much is missing.
 std::string framed(std::string_view text, const Frame& frame);
+
+// What one character of UTF-8 stands for. Precondition: it is one, as first_glyph cuts it off.
+std::uint32_t code_point_of(std::string_view character);
 
 // The columns that a text takes, at most: characters of double width count twice, no character counts for nothing.
 std::size_t columns_of(std::string_view text);

@@ -5,6 +5,8 @@
 
 #include <signet/base/glyph.h>
 #include <signet/cli/shown_text.h>
+#include <signet/protocol/header_codec.h>
+#include <signet/transport/http_url.h>
 
 namespace signet::cli {
 namespace {
@@ -12,25 +14,12 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return lower(c); });
-  return out;
-}
-
 std::optional<std::vector<std::uint32_t>> code_points(std::string_view text) {
   std::vector<std::uint32_t> codes;
   while (!text.empty()) {
     const Glyph glyph = first_glyph(text);
-    const auto lead = static_cast<unsigned char>(text.front());
     if (!glyph.harmless) return std::nullopt;
-    std::uint32_t code =
-        glyph.bytes == 1 ? static_cast<unsigned char>(lower(text.front())) : lead & (0x7fU >> glyph.bytes);
-    for (std::size_t i = 1; i < glyph.bytes; ++i)
-      code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fU);
-    codes.push_back(code);
+    codes.push_back(code_point_of(text.substr(0, glyph.bytes)));
     text.remove_prefix(glyph.bytes);
   }
   return codes;
@@ -115,15 +104,14 @@ bool is_hidden_number(std::string_view host) {
 }
 
 bool is_loopback(std::string_view host) {
-  return host == "localhost" || host.ends_with(".localhost") || host.starts_with("127.") || host == "[::1]" ||
-         host == "0.0.0.0" || host == "[::]";
+  return host == "[::1]" || host == "[::]" || host == "0.0.0.0" || transport::is_loopback_host(host);
 }
 
 // The name or address in its ASCII form, or nothing.
 std::optional<std::string> ascii_host(std::string_view host) {
   if (host.starts_with('[')) {
     const auto fits = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || c == ':' || c == '.'; };
-    const std::string low = lower(host.substr(1, host.size() - 2));
+    const std::string low = protocol::lower_case(host.substr(1, host.size() - 2));
     const bool whole = host.ends_with(']') && low.find(':') != std::string::npos;
     if (!whole || !std::all_of(low.begin(), low.end(), fits)) return std::nullopt;
     return "[" + low + "]";
@@ -161,8 +149,9 @@ std::string escaped(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> ascii_label(std::string_view label) {
-  if (std::all_of(label.begin(), label.end(), is_ascii)) return lower(label);
-  const std::optional<std::vector<std::uint32_t>> codes = code_points(label);
+  const std::string low = protocol::lower_case(label);
+  if (std::all_of(low.begin(), low.end(), is_ascii)) return low;
+  const std::optional<std::vector<std::uint32_t>> codes = code_points(low);
   // Longer than any label may be: the arithmetic below stays within 32 bits.
   if (!codes || codes->size() > 63) return std::nullopt;
   return "xn--" + punycode(*codes);
@@ -174,7 +163,7 @@ Result<WebAddress> read_web_address(std::string_view text) {
     return byte <= 0x20 || byte == 0x7f || std::string_view("\"<>\\^`{|}").find(c) != std::string_view::npos;
   };
   const std::size_t colon = text.find(':');
-  const std::string scheme = lower(text.substr(0, std::min(colon, text.size())));
+  const std::string scheme = protocol::lower_case(text.substr(0, std::min(colon, text.size())));
   if (scheme != "http" && scheme != "https") return failure("it is no http or https address");
   if (std::any_of(text.begin(), text.end(), forbidden))
     return failure("it has characters that no address has");

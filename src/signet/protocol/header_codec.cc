@@ -28,6 +28,8 @@ bool is_field_value(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return c == '\t' || (c >= 0x20 && c <= 0x7e); });
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 }  // namespace
 
 std::string encode_header_value(std::string_view value) {
@@ -55,9 +57,13 @@ std::string_view trim_blanks(std::string_view text) {
 }
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [&](char x, char y) { return lower(x) == lower(y); });
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), lower);
+  return out;
 }
 
 }  // namespace signet::protocol

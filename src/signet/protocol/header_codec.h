@@ -20,5 +20,7 @@ std::string_view trim_blanks(std::string_view text);
 
 // ASCII letters compared without case, as names of headers are.
 bool equal_ignoring_case(std::string_view a, std::string_view b);
+// a to z for A to Z.
+std::string lower_case(std::string_view text);
 
 }  // namespace signet::protocol

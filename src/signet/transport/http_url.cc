@@ -8,13 +8,6 @@
 namespace signet::transport {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return out;
-}
-
 bool has_forbidden(std::string_view text) {
   return std::any_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -40,7 +33,7 @@ bool read_authority(std::string_view authority, HttpUrl& url) {
     port = colon == std::string_view::npos ? std::string_view() : authority.substr(colon);
   }
   if (host.empty() || host.find_first_of("[]@") != std::string_view::npos) return false;
-  url.host = lower(host);
+  url.host = protocol::lower_case(host);
   url.port = url.tls ? 443 : 80;
   if (port.size() <= 1) return true;
   port.remove_prefix(1);
@@ -59,7 +52,7 @@ bool bypasses_proxy(std::string_view host, std::string_view list) {
     if (entry == "*") return true;
     if (!entry.empty() && entry.front() == '.') entry.remove_prefix(1);
     entry = entry.substr(0, entry.find(':'));
-    const std::string suffix = lower(entry);
+    const std::string suffix = protocol::lower_case(entry);
     if (suffix.empty()) continue;
     if (host == suffix) return true;
     if (host.size() > suffix.size() && host.ends_with(suffix) && host[host.size() - suffix.size() - 1] == '.')
@@ -88,7 +81,7 @@ Result<HttpUrl> parse_http_url(std::string_view text) {
   const std::size_t scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos)
     return failure("the address does not begin with http:// or https://");
-  const std::string scheme = lower(text.substr(0, scheme_end));
+  const std::string scheme = protocol::lower_case(text.substr(0, scheme_end));
   if (scheme != "http" && scheme != "https") return failure("the address is neither http nor https");
   url.tls = scheme == "https";
   text.remove_prefix(scheme_end + 3);
