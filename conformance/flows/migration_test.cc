@@ -1,10 +1,10 @@
 // A fleet that moves here from the Python SDK, with flows under way: its states through a whole Server.
-#include <signet/base/bytes.h>
 #include <signet/base/source_dir_for_tests.h>
 #include <signet/protocol/errors.h>
 #include <signet/server/server.h>
 #include <signet/server/test_support.h>
 #include <signet/token/profiles/format.h>
+#include <signet/token/testing.h>
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,6 @@
 
 namespace {
 
-using signet::Bytes;
 using signet::Call;
 using signet::Exchange;
 using signet::Json;
@@ -26,6 +25,7 @@ using signet::testing::modern;
 using signet::testing::parsed;
 using signet::testing::show;
 using signet::testing::text_of;
+using signet::token::testing::unhex;
 namespace profiles = signet::token::profiles;
 
 constexpr const char* alice = R"(["client-1","https://idp.example","alice"])";
@@ -41,14 +41,6 @@ Json vector(std::string_view id) {
     if (*one.find_string("id") == id) return one;
   }
   return Json();
-}
-
-Bytes unhex(const std::string& text) {
-  Bytes bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-    bytes.push_back(static_cast<std::uint8_t>(std::stoi(text.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
 }
 
 // As the Python handler did it: the state is a text of its own, the answer comes beside it.

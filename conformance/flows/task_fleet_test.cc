@@ -23,24 +23,7 @@ namespace signet {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-
-const Json& with_tasks() {
-  static const Json all = parsed(R"({"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})");
-  return all;
-}
-
-const Json& yes() {
-  static const Json answers = parsed(R"({"confirm":{"action":"accept","content":{"confirm":true}}})");
-  return answers;
-}
+using namespace testing;
 
 // All processes make the same key of it.
 class Sevens final : public Entropy {
@@ -90,18 +73,9 @@ class Instance {
     return at(created, {"taskId"});
   }
   Reply task(const std::string& method, const Json& id, const Json& responses = Json::object()) {
-    Json params;
-    params.set("taskId", id);
-    params.set("inputResponses", responses);
-    return ask(server_, method, modern(params, with_tasks()));
+    return ask_task(server_, method, id, responses);
   }
-  Reply wait_for(const Json& id, std::string_view status) {
-    while (true) {
-      Reply reply = task("tasks/get", id);
-      if (!reply.ok() || at(reply, {"status"}) == Json(status)) return reply;
-      std::this_thread::yield();
-    }
-  }
+  Reply wait_for(const Json& id, std::string_view status) { return wait_for_task(server_, id, status); }
   Server& server() { return server_; }
 
   std::atomic<int> begun{0};

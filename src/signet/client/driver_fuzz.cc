@@ -23,6 +23,7 @@
 #include <signet/base/clock.h>
 #include <signet/base/one_shot.h>
 #include <signet/client/client.h>
+#include <signet/client/manual_executor.h>
 #include <signet/json/text.h>
 #include <signet/protocol/jsonrpc.h>
 #include <signet/protocol/transport_failure.h>
@@ -44,48 +45,6 @@ void require(bool holds, std::string_view promise) {
   std::cerr << "A promise is broken: " << promise << "\n";
   std::abort();
 }
-
-// Runs what is posted; when nothing is, moves the clock to the next timer.
-class Loop final : public Executor {
- public:
-  explicit Loop(ManualClock& clock) : clock_(clock) {}
-
-  void post(std::function<void()> work) override { queue_.push_back(std::move(work)); }
-  std::shared_ptr<void> post_after(milliseconds delay, std::function<void()> work) override {
-    auto timer = std::make_shared<Timer>(Timer{clock_.now() + delay, std::move(work)});
-    timers_.push_back(timer);
-    return timer;
-  }
-  // False where nothing is left to do.
-  bool step() {
-    if (!queue_.empty()) {
-      const std::function<void()> work = std::move(queue_.front());
-      queue_.pop_front();
-      work();
-      return true;
-    }
-    std::erase_if(timers_, [](const std::weak_ptr<Timer>& timer) { return timer.expired(); });
-    std::shared_ptr<Timer> next;
-    for (const std::weak_ptr<Timer>& weak : timers_) {
-      std::shared_ptr<Timer> timer = weak.lock();
-      if (!next || timer->at < next->at) next = std::move(timer);
-    }
-    if (!next) return false;
-    std::erase_if(timers_, [&next](const std::weak_ptr<Timer>& timer) { return timer.lock() == next; });
-    if (next->at > clock_.now()) clock_.set(next->at);
-    next->work();
-    return true;
-  }
-
- private:
-  struct Timer {
-    Timestamp at;
-    std::function<void()> work;
-  };
-  ManualClock& clock_;
-  std::deque<std::function<void()>> queue_;
-  std::vector<std::weak_ptr<Timer>> timers_;
-};
 
 // A question that this client declared it would answer.
 bool is_declared(const Json& request) {
@@ -347,7 +306,7 @@ class Program {
   }
 
   ManualClock clock_{Timestamp(milliseconds(1'800'000'000'000))};
-  Loop loop_{clock_};
+  ManualExecutor loop_{clock_};
   Person person_;
   std::deque<std::string> calls_;
   Server server_;

@@ -17,14 +17,12 @@
 //   @changed       the server announces that everything changed
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -42,6 +40,8 @@
 #include <signet/protocol/methods.h>
 #include <signet/server/fuzzed_server.h>
 #include <signet/server/server.h>
+#include <signet/server/test_support.h>
+#include <signet/server/testing_store.h>
 #include <signet/token/key_ring.h>
 #include <signet/token/task_store.h>
 
@@ -57,53 +57,6 @@ constexpr std::size_t task_bytes_max = std::size_t{16} << 10;
 constexpr milliseconds state_lifetime = std::chrono::seconds(600);
 constexpr milliseconds clock_skew = std::chrono::seconds(60);
 const Timestamp beginning{milliseconds(1'800'000'000'000)};
-
-// Work from any thread, run by hand; timers by `advance`.
-class Loop final : public Executor {
- public:
-  void post(std::function<void()> work) override {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(work));
-    wake_.notify_one();
-  }
-  std::shared_ptr<void> post_after(milliseconds delay, std::function<void()> work) override {
-    auto timer = std::make_shared<std::function<void()>>(std::move(work));
-    timers_.emplace(now_ + delay, timer);
-    return timer;
-  }
-  void run() {
-    while (const std::function<void()> work = next(false)) work();
-  }
-  // Waits for another thread.
-  void run_one() { next(true)(); }
-  void advance(milliseconds by) {
-    const milliseconds until = now_ + by;
-    while (!timers_.empty() && timers_.begin()->first <= until) {
-      now_ = timers_.begin()->first;
-      const std::weak_ptr<std::function<void()>> timer = timers_.begin()->second;
-      timers_.erase(timers_.begin());
-      if (const auto live = timer.lock()) (*live)();
-      run();
-    }
-    now_ = until;
-  }
-
- private:
-  std::function<void()> next(bool wait) {
-    std::unique_lock lock(mutex_);
-    if (wait) wake_.wait(lock, [this] { return !queue_.empty(); });
-    if (queue_.empty()) return nullptr;
-    std::function<void()> work = std::move(queue_.front());
-    queue_.pop_front();
-    return work;
-  }
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void()>> queue_;
-  milliseconds now_{0};
-  std::multimap<milliseconds, std::weak_ptr<std::function<void()>>> timers_;
-};
 
 // The same bytes in every input; from any thread.
 class CountingEntropy final : public Entropy {
@@ -253,7 +206,7 @@ class World {
 
   void begin(std::string_view input) {
     input_ = input;
-    loop_ = std::make_unique<Loop>();
+    loop_ = std::make_unique<testing::ManualExecutor>();
     clock_.set(beginning);
     entropy_.begin();
     store_->clear();
@@ -559,10 +512,10 @@ class World {
   };
 
   std::string_view input_;
-  std::unique_ptr<Loop> loop_;
+  std::unique_ptr<testing::ManualExecutor> loop_;
   ManualClock clock_{beginning};
   CountingEntropy entropy_;
-  std::shared_ptr<Store> store_ = std::make_shared<Store>();
+  std::shared_ptr<testing::ClaimsStore> store_ = std::make_shared<testing::ClaimsStore>();
   std::shared_ptr<token::RingSource> ring_ = fixed_ring();
   Server main_;
   std::map<std::string, std::unique_ptr<Server>> with_tasks_;

@@ -10,13 +10,7 @@
 namespace signet {
 namespace {
 
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
+using namespace testing;
 
 struct EchoArgs {
   std::string text;

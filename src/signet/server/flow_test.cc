@@ -15,13 +15,7 @@
 namespace signet {
 namespace {
 
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
+using namespace testing;
 
 struct Name {
   std::string name;

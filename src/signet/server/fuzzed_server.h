@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -18,7 +17,6 @@
 #include <signet/json/reflect.h>
 #include <signet/server/server.h>
 #include <signet/server/test_support.h>
-#include <signet/token/redemption.h>
 
 // Sampling and roots are deprecated by the specification, and served all the same.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -49,38 +47,6 @@ struct Gate {
   }
 };
 inline Gate gate;
-
-// What a redemption store promises, without a limit.
-class Store final : public token::RedemptionStore {
- public:
-  void clear() { kept_.clear(); }
-
-  Task<Result<token::ClaimOutcome>> claim(token::Claim claim, Executor& /*executor*/) override {
-    const auto [kept, is_new] = kept_.try_emplace(claim.token, Kept(claim.answers));
-    if (is_new) co_return token::ClaimOutcome::won;
-    if (!claim.keep_reply || kept->second.answers != claim.answers) co_return token::ClaimOutcome::lost;
-    co_return kept->second.reply ? token::ClaimOutcome::finished : token::ClaimOutcome::pending;
-  }
-  Task<Result<void>> finish(token::Claim claim, std::string reply, Executor& /*executor*/) override {
-    kept_.at(claim.token).reply = std::move(reply);
-    co_return Result<void>();
-  }
-  Task<Result<void>> abandon(token::Claim claim, Executor& /*executor*/) override {
-    kept_.erase(claim.token);
-    co_return Result<void>();
-  }
-  Task<Result<std::optional<std::string>>> reply(token::Claim claim, Executor& /*executor*/) override {
-    co_return kept_.at(claim.token).reply;
-  }
-
- private:
-  struct Kept {
-    explicit Kept(Digest given_answers) : answers(given_answers) {}
-    Digest answers;
-    std::optional<std::string> reply;
-  };
-  std::map<token::TokenId, Kept> kept_;
-};
 
 // --- what is asked, taken and given ---
 

@@ -13,14 +13,7 @@
 namespace signet {
 namespace {
 
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
+using namespace testing;
 
 struct Steps {
   int steps;

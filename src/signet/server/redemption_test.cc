@@ -3,57 +3,14 @@
 #include <signet/base/one_shot.h>
 #include <signet/protocol/errors.h>
 #include <signet/server/test_support.h>
+#include <signet/server/testing_store.h>
 
 #include <gtest/gtest.h>
-
-#include <map>
 
 namespace signet {
 namespace {
 
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
-using token::Claim;
-using token::ClaimOutcome;
-
-// One process's memory, without a limit: what a store promises, in a few lines.
-class TestStore final : public token::RedemptionStore {
- public:
-  bool broken = false;
-
-  Task<Result<ClaimOutcome>> claim(Claim claim, Executor& /*executor*/) override {
-    if (broken) co_return failure("the store is away");
-    const auto [kept, is_new] = kept_.try_emplace(claim.token, Kept{claim.answers, std::nullopt});
-    if (is_new) co_return ClaimOutcome::won;
-    if (!claim.keep_reply || kept->second.answers != claim.answers) co_return ClaimOutcome::lost;
-    co_return kept->second.reply ? ClaimOutcome::finished : ClaimOutcome::pending;
-  }
-  Task<Result<void>> finish(Claim claim, std::string reply, Executor& /*executor*/) override {
-    kept_.at(claim.token).reply = std::move(reply);
-    co_return Result<void>();
-  }
-  Task<Result<void>> abandon(Claim claim, Executor& /*executor*/) override {
-    kept_.erase(claim.token);
-    co_return Result<void>();
-  }
-  Task<Result<std::optional<std::string>>> reply(Claim claim, Executor& /*executor*/) override {
-    co_return kept_.at(claim.token).reply;
-  }
-
- private:
-  struct Kept {
-    Digest answers;
-    std::optional<std::string> reply;
-  };
-  std::map<token::TokenId, Kept> kept_;
-};
+using namespace testing;
 
 struct Sure {
   bool ok;
@@ -99,7 +56,7 @@ class RedemptionTest : public ::testing::Test {
   static constexpr std::string_view sure_ = R"({"sure":{"action":"accept","content":{"ok":true}}})";
   static constexpr std::string_view really_ = R"({"really":{"action":"accept","content":{"ok":true}}})";
   int effects_ = 0;
-  std::shared_ptr<TestStore> store_ = std::make_shared<TestStore>();
+  std::shared_ptr<ClaimsStore> store_ = std::make_shared<ClaimsStore>();
   Server server_{ServerInfo("s", "1"), ServerOptions().redemption_store(store_)};
 };
 

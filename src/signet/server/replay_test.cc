@@ -17,15 +17,7 @@
 namespace signet {
 namespace {
 
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
+using namespace testing;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool sanitized = true;

@@ -15,20 +15,7 @@
 namespace signet {
 namespace {
 
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
-
-const Json& with_tasks() {
-  static const Json all = parsed(R"({"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})");
-  return all;
-}
+using namespace testing;
 
 Task<ToolResult> two_questions(Call& call) {
   auto a = call.elicit("a", form("A?").string("v"));
@@ -82,13 +69,7 @@ class TaskRequirementsTest : public ::testing::Test {
     if (method == "tasks/update") params.set("inputResponses", Json::object());
     return ask(server_, method, modern(params, capabilities));
   }
-  Reply wait_for(const Json& id, std::string_view status) {
-    while (true) {
-      Reply reply = task("tasks/get", id);
-      if (!reply.ok() || at(reply, {"status"}) == Json(status)) return reply;
-      std::this_thread::yield();
-    }
-  }
+  Reply wait_for(const Json& id, std::string_view status) { return wait_for_task(server_, id, status); }
   static Request listen(const Json& ids) {
     Json wanted;
     wanted.set("notifications", Json::object({{"taskIds", ids}}));

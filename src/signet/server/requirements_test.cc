@@ -18,16 +18,7 @@
 namespace signet {
 namespace {
 
-using testing::all_capabilities;
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
+using namespace testing;
 
 bool asks(const Reply& reply) { return at(reply, {"resultType"}) == Json("input_required"); }
 

@@ -18,24 +18,7 @@ namespace signet {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-
-const Json& with_tasks() {
-  static const Json all = parsed(R"({"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})");
-  return all;
-}
-
-const Json& yes() {
-  static const Json answers = parsed(R"({"confirm":{"action":"accept","content":{"confirm":true}}})");
-  return answers;
-}
+using namespace testing;
 
 // One instance's way to the store, which can be cut: then the instance is dead to the others.
 class Wire final : public token::TaskStore {
@@ -163,19 +146,13 @@ class SharedTasksTest : public ::testing::Test {
   static Json begin(Instance& on, std::string_view tool) { return at(call(on, tool), {"taskId"}); }
   static Reply task(Instance& on, const std::string& method, const Json& id,
                     const Json& responses = Json::object(), const Principal& principal = Principal::local()) {
-    Json params;
-    params.set("taskId", id);
-    params.set("inputResponses", responses);
-    return ask(on.server, method, modern(params, with_tasks()),
-               [&principal](Exchange& exchange) { exchange.principal = principal; });
+    return ask_task(on.server, method, id, responses,
+                    [&principal](Exchange& exchange) { exchange.principal = principal; });
   }
   static Reply wait_for(Instance& on, const Json& id, std::string_view status,
                         const Principal& principal = Principal::local()) {
-    while (true) {
-      Reply reply = task(on, "tasks/get", id, Json::object(), principal);
-      if (!reply.ok() || at(reply, {"status"}) == Json(status)) return reply;
-      std::this_thread::yield();
-    }
+    return wait_for_task(on.server, id, status,
+                         [&principal](Exchange& exchange) { exchange.principal = principal; });
   }
   static Json said(const Reply& reply) { return at(reply, {"result", "content", "0", "text"}); }
   // Until so many heartbeats were sent from now on.

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -19,6 +18,7 @@
 #include <signet/base/entropy.h>
 #include <signet/base/executor.h>
 #include <signet/base/one_shot.h>
+#include <signet/server/testing_store.h>
 #include <signet/token/key_ring.h>
 #include <signet/token/redemption.h>
 
@@ -134,37 +134,29 @@ class Store final : public token::RedemptionStore {
     OneShot<bool> turn = next_turn(executor);
     co_await turn;
     if (is_away()) co_return failure("the store is away");
-    const auto [kept, is_new] = kept_.try_emplace(claim.token, Kept(claim.answers));
-    if (is_new) co_return token::ClaimOutcome::won;
-    if (!claim.keep_reply || kept->second.answers != claim.answers) co_return token::ClaimOutcome::lost;
-    co_return kept->second.reply ? token::ClaimOutcome::finished : token::ClaimOutcome::pending;
+    co_return claims_.claim(claim);
   }
   Task<Result<void>> finish(token::Claim claim, std::string reply, Executor& executor) override {
     OneShot<bool> turn = next_turn(executor);
     co_await turn;
     if (is_away()) co_return failure("the store is away");
-    kept_.at(claim.token).reply = std::move(reply);
+    claims_.finish(claim, std::move(reply));
     co_return Result<void>();
   }
   Task<Result<void>> abandon(token::Claim claim, Executor& executor) override {
     OneShot<bool> turn = next_turn(executor);
     co_await turn;
-    kept_.erase(claim.token);
+    claims_.abandon(claim);
     co_return Result<void>();
   }
   Task<Result<std::optional<std::string>>> reply(token::Claim claim, Executor& executor) override {
     OneShot<bool> turn = next_turn(executor);
     co_await turn;
     if (is_away()) co_return failure("the store is away");
-    co_return kept_.at(claim.token).reply;
+    co_return claims_.reply(claim);
   }
 
  private:
-  struct Kept {
-    explicit Kept(Digest given_answers) : answers(given_answers) {}
-    Digest answers;
-    std::optional<std::string> reply;
-  };
   bool is_away() {
     const bool away = away_one_in > 0 && random_.one_in(away_one_in);
     if (away) ++failures;
@@ -177,7 +169,7 @@ class Store final : public token::RedemptionStore {
   }
 
   Random& random_;
-  std::map<token::TokenId, Kept> kept_;
+  testing::Claims claims_;
 };
 
 // The keys of a fleet over a rotation: each instance takes each step by itself. Step 3r: one key; then the next is

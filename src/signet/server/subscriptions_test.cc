@@ -9,12 +9,7 @@
 namespace signet {
 namespace {
 
-using testing::at;
-using testing::Exchanged;
-using testing::ManualExecutor;
-using testing::modern;
-using testing::parsed;
-using testing::show;
+using namespace testing;
 
 Json filter(std::string_view text) {
   Json params;

@@ -11,18 +11,7 @@
 namespace signet {
 namespace {
 
-using testing::ask;
-using testing::at;
-using testing::call_params;
-using testing::modern;
-using testing::parsed;
-using testing::show;
-using testing::text_of;
-
-const Json& with_tasks() {
-  static const Json all = parsed(R"({"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})");
-  return all;
-}
+using namespace testing;
 
 Task<ToolResult> confirm(Call& call) {
   auto question = form("Delete it?").boolean("confirm");
@@ -73,18 +62,9 @@ class TasksTest : public ::testing::Test {
   }
   Reply call(const Json& params) { return ask(server_, "tools/call", modern(params, with_tasks())); }
   Reply task(const std::string& method, const Json& id, const Json& responses = Json()) {
-    Json params;
-    params.set("taskId", id);
-    if (!responses.is_null()) params.set("inputResponses", responses);
-    return ask(server_, method, modern(params, with_tasks()));
+    return ask_task(server_, method, id, responses);
   }
-  Reply wait_for(const Json& id, std::string_view status) {
-    while (true) {
-      Reply reply = task("tasks/get", id);
-      if (!reply.ok() || at(reply, {"status"}) == Json(status)) return reply;
-      std::this_thread::yield();
-    }
-  }
+  Reply wait_for(const Json& id, std::string_view status) { return wait_for_task(server_, id, status); }
   Json begin(std::string_view tool) { return at(call(call_params(tool)), {"taskId"}); }
 
   std::atomic<bool> stopped_{false};

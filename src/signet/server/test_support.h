@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
@@ -26,12 +27,13 @@ inline Json parsed(std::string_view text) {
   return value.ok() ? std::move(*value) : Json("not JSON: " + std::string(text));
 }
 
-// Work is run by `run`; timers by `advance`. `post` from any thread.
+// Work is run by `run`; timers by `advance`, each at its time. `post` from any thread.
 class ManualExecutor final : public Executor {
  public:
   void post(std::function<void()> work) override {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(work));
+    wake_.notify_one();
   }
   std::shared_ptr<void> post_after(std::chrono::milliseconds delay, std::function<void()> work) override {
     auto timer = std::make_shared<std::function<void()>>(std::move(work));
@@ -41,25 +43,31 @@ class ManualExecutor final : public Executor {
   // Runs until nothing is queued. Returns whether anything ran.
   bool run() {
     bool any = false;
-    while (std::function<void()> work = next()) {
+    while (const std::function<void()> work = next(false)) {
       work();
       any = true;
     }
     return any;
   }
+  // Waits for another thread to post.
+  void run_one() { next(true)(); }
   void advance(std::chrono::milliseconds by) {
-    now_ += by;
-    while (!timers_.empty() && timers_.begin()->first <= now_) {
+    const std::chrono::milliseconds until = now_ + by;
+    while (!timers_.empty() && timers_.begin()->first <= until) {
+      now_ = timers_.begin()->first;
       const std::weak_ptr<std::function<void()>> timer = timers_.begin()->second;
       timers_.erase(timers_.begin());
       if (const auto live = timer.lock()) (*live)();
+      run();
     }
+    now_ = until;
     run();
   }
 
  private:
-  std::function<void()> next() {
-    const std::lock_guard lock(mutex_);
+  std::function<void()> next(bool wait) {
+    std::unique_lock lock(mutex_);
+    if (wait) wake_.wait(lock, [this] { return !queue_.empty(); });
     if (queue_.empty()) return nullptr;
     std::function<void()> work = std::move(queue_.front());
     queue_.pop_front();
@@ -67,6 +75,7 @@ class ManualExecutor final : public Executor {
   }
 
   std::mutex mutex_;
+  std::condition_variable wake_;
   std::deque<std::function<void()>> queue_;
   std::chrono::milliseconds now_{0};
   std::multimap<std::chrono::milliseconds, std::weak_ptr<std::function<void()>>> timers_;
@@ -121,6 +130,18 @@ inline const Json& all_capabilities() {
   return all;
 }
 
+// Of a client that takes forms and knows tasks.
+inline const Json& with_tasks() {
+  static const Json all = parsed(R"({"elicitation":{},"extensions":{"io.modelcontextprotocol/tasks":{}}})");
+  return all;
+}
+
+// The answer to a question `confirm` whose one field has that name too.
+inline const Json& yes() {
+  static const Json answers = parsed(R"({"confirm":{"action":"accept","content":{"confirm":true}}})");
+  return answers;
+}
+
 // The params of a modern request.
 inline Json modern(Json params = Json::object(), const Json& capabilities = all_capabilities()) {
   Json meta = params.contains("_meta") ? *params.find("_meta") : Json::object();
@@ -150,6 +171,15 @@ inline Reply ask(Service& service, std::string method, Json params,
   return std::move(*exchanged.reply);
 }
 
+// tasks/get, tasks/update or tasks/cancel; with `inputResponses` unless they are null.
+inline Reply ask_task(Service& service, std::string method, const Json& id, const Json& responses = Json(),
+                      std::function<void(Exchange&)> prepare = {}) {
+  Json params;
+  params.set("taskId", id);
+  if (!responses.is_null()) params.set("inputResponses", responses);
+  return ask(service, std::move(method), modern(params, with_tasks()), std::move(prepare));
+}
+
 inline std::string show(const Reply& reply) {
   if (reply.ok()) return json::write(*reply);
   return "error " + std::to_string(reply.error().code) + " " + reply.error().message + " " +
@@ -174,6 +204,16 @@ inline Json at(const Json& value, std::initializer_list<std::string_view> path) 
 
 inline Json at(const Reply& reply, std::initializer_list<std::string_view> path) {
   return reply.ok() ? at(*reply, path) : Json();
+}
+
+// The task once it has come to that status; the error where there is no such task.
+inline Reply wait_for_task(Service& service, const Json& id, std::string_view status,
+                           const std::function<void(Exchange&)>& prepare = {}) {
+  while (true) {
+    Reply reply = ask_task(service, "tasks/get", id, Json(), prepare);
+    if (!reply.ok() || at(reply, {"status"}) == Json(status)) return reply;
+    std::this_thread::yield();
+  }
 }
 
 inline std::string text_of(const Reply& reply) {
