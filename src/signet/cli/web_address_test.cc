@@ -84,6 +84,8 @@ TEST(WebAddress, UnencryptedAndLocalAddressesAreFlagged) {
   EXPECT_EQ(read_web_address("http://localhost:8080/")->warnings.at(0),
             "This address is on your own machine.");
   EXPECT_EQ(read_web_address("https://127.0.0.1/")->warnings.at(0), "This address is on your own machine.");
+  EXPECT_EQ(read_web_address("http://127.evil.example/")->warnings,
+            std::vector<std::string>{"This address is not encrypted."});
 }
 
 }  // namespace
