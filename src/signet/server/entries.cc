@@ -3,6 +3,7 @@
 #include <signet/base/bytes.h>
 #include <signet/base/digest.h>
 #include <signet/server/catalogue.h>
+#include <signet/token/key_ring.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -39,11 +40,27 @@ void set_icons(Json& json, const JsonArray& icons) {
   if (!icons.empty()) json.set("icons", icons);
 }
 
+// Whether a state can be redeemed where nobody knows that it was redeemed already: in another process, or after a restart.
+bool may_be_redeemed_again(const ServerOptions::Settings& server) {
+  const bool states_outlive_process =
+      server.codec == nullptr && server.ring != nullptr && server.ring->outlives_process();
+  return states_outlive_process && !server.redemption_store->outlives_process();
+}
+
 template <typename Options>
 FlowPolicy policy_of(const Options& options, const ServerOptions::Settings& server, std::string_view kind,
                      const std::string& name) {
   if (options.redemption != token::Redemption::many && server.redemption_store == nullptr) {
     reject(kind, name, "may be redeemed once only, which needs a redemption store");
+  }
+  if (options.redemption != token::Redemption::many && may_be_redeemed_again(server) && server.log) {
+    server.log(LogLevel::warning, "once_in_this_process_only",
+               {{"kind", std::string(kind)},
+                {"name", name},
+                {"hint",
+                 "states outlive this process and what it redeemed does not: another process with this ring, "
+                 "or this "
+                 "one after a restart, accepts a state again; a SQLite or Redis store does not"}});
   }
   FlowPolicy policy;
   policy.lifetime = options.lifetime;

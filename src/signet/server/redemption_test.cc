@@ -4,6 +4,7 @@
 #include <signet/protocol/errors.h>
 #include <signet/server/test_support.h>
 #include <signet/server/testing_store.h>
+#include <signet/token/key_ring.h>
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,43 @@ TEST_F(RedemptionTest, ManyMayBeRepeated) {
   const Json last = second("many", first("many"));
   EXPECT_EQ(text_of(call(last)), "effect 1");
   EXPECT_EQ(text_of(call(last)), "effect 2");
+}
+
+// What a server logs about a tool of this redemption, with this ring and a store that lasts or does not.
+std::string warned(Redemption redemption, std::shared_ptr<token::RingSource> ring, bool lasts) {
+  const auto store = std::make_shared<ClaimsStore>();
+  store->lasts = lasts;
+  std::string said;
+  Server server(ServerInfo("s", "1"), ServerOptions()
+                                          .ring(std::move(ring))
+                                          .redemption_store(store)
+                                          .log([&said](LogLevel level, std::string_view event,
+                                                       std::initializer_list<LogField> fields) {
+                                            if (level != LogLevel::warning) return;
+                                            said += event;
+                                            for (const auto& [name, value] : fields) {
+                                              if (name == "name") said += " " + value;
+                                            }
+                                          }));
+  int effects = 0;
+  server.tool(
+      "pay", "Pays.", [&effects](Call& call) { return act(call, &effects); },
+      ToolOptions().redemption(redemption));
+  return said;
+}
+
+TEST(Redemption, WarnsWhereStatesOutliveTheProcessAndClaimsDoNot) {
+  const auto fixed = [] {
+    std::vector<token::KeyEntry> keys;
+    keys.push_back(token::generate_key("k1", token::KeyStage::seal, system_clock().now(), system_entropy()));
+    return std::make_shared<token::SharedRing>(token::KeyRing::make(std::move(keys)).value());
+  };
+  EXPECT_EQ(warned(Redemption::once, fixed(), false), "once_in_this_process_only pay");
+  EXPECT_EQ(warned(Redemption::once_with_reply, fixed(), false), "once_in_this_process_only pay");
+  EXPECT_EQ(warned(Redemption::once, fixed(), true), "");
+  EXPECT_EQ(warned(Redemption::many, fixed(), false), "");
+  EXPECT_EQ(warned(Redemption::once, nullptr, false), "");
+  EXPECT_EQ(warned(Redemption::once, token::ephemeral_ring(system_entropy()), false), "");
 }
 
 TEST_F(RedemptionTest, OnceIsOnceInEveryRound) {  // S50

@@ -43,6 +43,7 @@ class Claims {
 class ClaimsStore final : public token::RedemptionStore {
  public:
   bool broken = false;  // claims find it away
+  bool lasts = true;    // as a store of several processes does
 
   void clear() { claims_.clear(); }
 
@@ -61,6 +62,7 @@ class ClaimsStore final : public token::RedemptionStore {
   Task<Result<std::optional<std::string>>> reply(token::Claim claim, Executor& /*executor*/) override {
     co_return claims_.reply(claim);
   }
+  bool outlives_process() const override { return lasts; }
 
  private:
   Claims claims_;

@@ -125,6 +125,7 @@ class MemoryRedemption final : public token::RedemptionStore {
   Task<Result<std::optional<std::string>>> reply(Claim claim, Executor&) override {
     co_return reply_now(claim);
   }
+  bool outlives_process() const override { return false; }
 
  private:
   using Locked = ExpiringMap<ClaimEntry>::Locked;

@@ -166,6 +166,16 @@ void SharedRing::replace(std::shared_ptr<const KeyRing> ring) {
   ring_.swap(ring);  // the old one goes when `ring` does, after the lock
 }
 
+namespace {
+
+class EphemeralRing final : public SharedRing {
+ public:
+  using SharedRing::SharedRing;
+  bool outlives_process() const override { return false; }
+};
+
+}  // namespace
+
 std::shared_ptr<RingSource> ephemeral_ring(Entropy& entropy) {
   std::array<std::uint8_t, 6> number;
   entropy.fill(number);
@@ -173,7 +183,7 @@ std::shared_ptr<RingSource> ephemeral_ring(Entropy& entropy) {
   entries.push_back(generate_key("ephemeral-" + hex(number), KeyStage::seal, Timestamp(), entropy));
   entries.back().since.reset();
   Result<std::shared_ptr<const KeyRing>> ring = KeyRing::make(std::move(entries));
-  return std::make_shared<SharedRing>(std::move(ring).value());
+  return std::make_shared<EphemeralRing>(std::move(ring).value());
 }
 
 // Holds the right to fetch; gives it back when the fetch ends or its task is dropped.

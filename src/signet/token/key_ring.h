@@ -120,6 +120,9 @@ class RingSource {
   virtual std::shared_ptr<const KeyRing> current() const = 0;
   // The ring in force, fetched if need be.
   virtual Task<Result<std::shared_ptr<const KeyRing>>> ring(Executor& executor) = 0;
+
+  // Whether other processes, or this one after a restart, may have these keys.
+  virtual bool outlives_process() const { return true; }
 };
 
 // A ring that can be replaced at any time, from any thread: what is under way goes on with the ring it began with.

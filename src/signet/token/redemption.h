@@ -56,6 +56,9 @@ class RedemptionStore {
   virtual Task<Result<void>> abandon(Claim claim, Executor& executor) = 0;
   // The kept reply; nothing while the first is still being served, or where none is kept for these answers.
   virtual Task<Result<std::optional<std::string>>> reply(Claim claim, Executor& executor) = 0;
+
+  // Whether what is claimed here is also known to other processes, and to this one after a restart. Any thread, never blocks.
+  virtual bool outlives_process() const { return true; }
 };
 
 }  // namespace signet::token
