@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <signet/client/client_impl.h>
+#include <signet/json/text.h>
 #include <signet/protocol/mirrored_headers.h>
 
 namespace signet {
@@ -221,6 +222,7 @@ Task<Called<std::vector<Json>>> ClientImpl::list(std::string method, std::string
   const CallPtr call = begin(method, Json(), std::move(call_options));
   std::vector<Json> all;
   std::optional<std::string> cursor;
+  std::size_t bytes = 0;
   for (std::size_t page = 0; page < options.pages_max; ++page) {
     Json params = Json::object();
     if (cursor) params.set("cursor", *cursor);
@@ -229,6 +231,9 @@ Task<Called<std::vector<Json>>> ClientImpl::list(std::string method, std::string
     if (!result) co_return failure(result.error());
     const Json* items = result->find(member);
     if (items == nullptr || !items->is_array()) co_return invalid("the list has no member " + member);
+    bytes += json::write(*items).size();
+    if (bytes > options.list_bytes_max)
+      co_return invalid("the list has more than " + std::to_string(options.list_bytes_max) + " bytes");
     all.insert(all.end(), items->as_array()->begin(), items->as_array()->end());
     const Json* next = result->find("nextCursor");
     // An empty string is a cursor like any other (C39).
@@ -287,6 +292,8 @@ Task<Called<Json>> ClientImpl::listen(ListenFilter filter, CallPtr call) {
   if (filter.resources) wanted.set("resourcesListChanged", true);
   JsonArray uris(filter.uris.begin(), filter.uris.end());
   if (!uris.empty()) wanted.set("resourceSubscriptions", std::move(uris));
+  JsonArray task_ids(filter.task_ids.begin(), filter.task_ids.end());
+  if (!task_ids.empty()) wanted.set("taskIds", std::move(task_ids));
   Json params = Json::object({{"notifications", std::move(wanted)}});
   const Task<Called<Json>> listening = send_now("subscriptions/listen", std::move(params), call);
   Called<Json> ended = co_await listening;

@@ -40,8 +40,10 @@ struct ClientOptions {
   // Of one call with all its rounds, without the time people take to answer. Zero: none.
   std::chrono::milliseconds call_timeout{300'000};
   int rounds_max = 10;
-  std::size_t pages_max = 1000;  // of one list
-  bool validate_output = true;   // structured content against the output schemas of listed tools
+  // Of one list: its pages, and the bytes of their JSON together.
+  std::size_t pages_max = 1000;
+  std::size_t list_bytes_max = std::size_t{64} << 20;
+  bool validate_output = true;  // structured content against the output schemas of listed tools
   // Declares the tasks extension (SEP-2663): a tool may then answer with a task, which is polled at the interval the server
   // gives until it is over, its questions go to the handlers, and a call that is stopped or runs out of time cancels it.
   // `call_timeout` holds for all of it. A call whose Task is dropped leaves the server's task to itself.

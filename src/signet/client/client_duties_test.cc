@@ -205,6 +205,44 @@ TEST_F(ClientDuties, ASubscriptionThatBreaksEndsSoThatTheHostSubscribesAgain) { 
   EXPECT_EQ(service.of("subscriptions/listen").size(), 1u);
 }
 
+TEST_F(ClientDuties, ASubscriptionNamesWhatItIsFor) {
+  options.tasks = true;
+  service.script = [](Request request, Exchange&) {
+    return reply(request.method == "server/discover" ? discovery() : parsed(R"({"resultType":"complete"})"));
+  };
+  ListenFilter filter;
+  filter.prompts = true;
+  filter.uris = {"test://a", "test://b"};
+  filter.task_ids = {"t1", "t2"};
+  EXPECT_TRUE(executor.run(client().listen(filter, [](const Notification&) {})).ok());
+  const std::vector<Request> sent = service.of("subscriptions/listen");
+  ASSERT_EQ(sent.size(), 1u);
+  EXPECT_EQ(
+      *sent[0].params.find("notifications"),
+      parsed(
+          R"({"promptsListChanged":true,"resourceSubscriptions":["test://a","test://b"],"taskIds":["t1","t2"]})"));
+  EXPECT_TRUE(meta_of(sent[0])
+                  .find("io.modelcontextprotocol/clientCapabilities")
+                  ->find("extensions")
+                  ->contains("io.modelcontextprotocol/tasks"));
+}
+
+TEST_F(HostileServer, ListsEndWhereTheirBytesOrPagesDo) {
+  int pages = 0;
+  service.script = [&pages](Request request, Exchange&) {
+    if (request.method == "server/discover") return reply(discovery());
+    Json page = parsed(R"({"resources":[]})");
+    page.set("resources", JsonArray{Json::object({{"uri", "x:y"}, {"name", std::string(1000, 'n')}})});
+    page.set("nextCursor", std::to_string(++pages));
+    return reply(std::move(page));
+  };
+  options.list_bytes_max = 10'000;
+  const auto many_bytes = executor.run(client().list_resources());
+  ASSERT_FALSE(many_bytes.ok());
+  EXPECT_EQ(many_bytes.error().message, "the list has more than 10000 bytes");
+  EXPECT_LT(pages, 11);
+}
+
 TEST_F(ClientDuties, WhatAToolSaysOfItselfChangesNothing) {  // C6 C7 C33
   service.script = [](Request request, Exchange&) {
     if (request.method == "server/discover") return reply(discovery());

@@ -192,6 +192,8 @@ struct ListenFilter {
   bool prompts = false;
   bool resources = false;
   std::vector<std::string> uris;
+  // Of these tasks, every change of status (SEP-2663). Needs `ClientOptions::tasks`; sessions have no such thing.
+  std::vector<std::string> task_ids;
 };
 
 }  // namespace signet
