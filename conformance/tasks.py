@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """`signet call` follows tasks of everything_server to their end, over both transports. Usage: tasks.py DIR_OF_PROGRAMS"""
 import os
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 from wire import HttpServer
@@ -19,6 +21,34 @@ CALLS = [
     ("confirm_delete filename=a.txt", 4, "nobody is here to answer"),
     ("slow_compute seconds=60 --timeout 1", 1, "too long"),
 ]
+
+
+def watch(signet, target):
+    """Another client hears of a task's end; a subscription to tasks alone says nothing else. Returns what was wrong."""
+    running = subprocess.Popen([signet, "trace", "--json", *target, "slow_compute", "seconds=60"], stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    found = None
+    for line in running.stdout:
+        found = re.search(r'"taskId" ?: ?"([^"]+)"', line)
+        if found:
+            break
+    if not found:
+        running.kill()
+        return "no task was made"
+    threading.Thread(target=running.stdout.read, daemon=True).start()
+    listening = subprocess.Popen([signet, "listen", *target, "--task", found[1]], stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    said = listening.stderr.readline()
+    now = listening.stdout.readline()
+    running.send_signal(signal.SIGINT)
+    then = listening.stdout.readline()
+    listening.send_signal(signal.SIGINT)
+    code = listening.wait()
+    running.wait()
+    if "Listening" not in said or code != 130 or [now.split(), then.split()] != [
+            ["notifications/tasks", found[1], status] for status in ("working", "cancelled")]:
+        return "a watched task: %r %r %r %r" % (said, now, then, code)
+    return None
 
 
 def main():
@@ -46,6 +76,9 @@ def main():
             seen += running.stdout.read()
             if running.wait() != 130 or "tasks/cancel" not in seen or time.monotonic() - started > 20:
                 problems.append("%s: an interrupt: %d %s" % (target[0], running.returncode, seen[-500:]))
+        wrong = watch(signet, ["http://127.0.0.1:%d/mcp" % server.port])
+        if wrong:
+            problems.append(wrong)
     for problem in problems:
         print("FAIL", problem)
     return 1 if problems else 0

@@ -379,8 +379,8 @@ class Terminal:
         assert "\x1b" not in done.stderr, "control characters of the server reached the terminal"
         assert len(self.sent("tools/call")) == 1
 
-    def run(self, *words):
-        return subprocess.run([self.signet, *words], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
+    def run(self, *words, given=""):
+        return subprocess.run([self.signet, *words], env=self.environment, input=given, capture_output=True,
                               timeout=20, text=True)
 
     def files_that_are_there_stay(self):
@@ -457,6 +457,18 @@ class Terminal:
         done = self.run("call", "--resume", self.saved, *self.server, "--", "book")
         assert done.returncode == 2 and "knows the call already" in done.stderr, done
 
+    def a_call_may_be_resumed_from_standard_input(self):
+        assert self.run("call", "--force", "--save", self.saved, *self.server, "book").returncode == 5
+        with open(self.saved, encoding="utf-8") as file:
+            kept = file.read()
+        done = self.run("call", "--answers", self.answers(), "--resume", "-", *self.server, given=kept)
+        assert done.returncode == 0 and "|state" in done.stdout, done
+        assert os.path.exists(self.saved)
+        done = self.run("call", "--answers", self.answers(), "--resume", "-", given=kept)
+        assert done.returncode == 2 and "name the server" in done.stderr, done
+        done = self.run("call", "--resume", "-", *self.server, given=kept[:-40])
+        assert done.returncode == 2 and "standard input holds no call" in done.stderr, done
+
     def a_refused_state_says_how_to_go_on(self):
         self.environment["FORGETFUL"] = "1"
         answers = ("--answers", self.answers())
@@ -513,7 +525,7 @@ class Terminal:
 BARE = ["a_server_that_imitates_us", "yes_shows_what_it_accepts_and_opens_nothing", "nobody_there", "answers_from_a_file",
         "files_that_are_there_stay", "a_trace_goes_where_results_go", "the_server_gets_the_variables_it_is_given",
         "a_result_that_cannot_be_written", "an_interrupt_while_the_server_says_nothing", "what_nobody_took_is_named",
-        "the_server_may_be_named_where_a_call_is_resumed", "a_refused_state_says_how_to_go_on",
+        "the_server_may_be_named_where_a_call_is_resumed", "a_call_may_be_resumed_from_standard_input", "a_refused_state_says_how_to_go_on",
         "verbose_says_what_happens", "what_a_server_does_not_offer", "a_server_that_ends_at_once",
         "a_wrong_word_is_named"]
 

@@ -19,7 +19,7 @@ _signet() {
         call | trace) words+=" --arguments" ;;&
         trace) words+=" --full --last-state" ;;
         list) words+=" tools prompts resources templates" ;;
-        listen) words+=" --uri tools prompts resources" ;;
+        listen) words+=" --uri --task tools prompts resources" ;;
         keys) words="generate list rotate retire check --ring --help" ;;
         token) words="seal open inspect --ring --help" ;;
         version) words= ;;

@@ -25,6 +25,7 @@ complete -c signet -n "__fish_seen_subcommand_from trace" -l last-state -r -d "K
 complete -c signet -f -n "__fish_seen_subcommand_from list" -a "tools prompts resources templates"
 complete -c signet -f -n "__fish_seen_subcommand_from listen" -a "tools prompts resources"
 complete -c signet -n "__fish_seen_subcommand_from listen" -l uri -x -d "Hear of changes of this resource"
+complete -c signet -n "__fish_seen_subcommand_from listen" -l task -x -d "Hear of the status of this task"
 complete -c signet -f -n "__fish_seen_subcommand_from keys" -a "generate list rotate retire check"
 complete -c signet -f -n "__fish_seen_subcommand_from token" -a "seal open inspect"
 complete -c signet -n "__fish_seen_subcommand_from keys token" -l ring -r -d "The ring file"

@@ -54,7 +54,7 @@ class Run {
   CallOptions call_options();
 
   int call();
-  int resume(Client& client);
+  int resume(Client& client, SavedCall saved);
   int prompt();
   int read();
   int list();
@@ -181,8 +181,8 @@ ClientOptions Run::client_options() {
     client.on_form = conversation_.handler();
     client.on_url = conversation_.handler();
     if (terminal_.interactive()) client.on_roots = conversation_.handler();
-    client.tasks = true;
   }
+  client.tasks = asks || !options_.task_ids.empty();
   if (options_.versions == "modern") client.versions = ClientOptions::Versions::modern_only;
   if (options_.versions == "handshake") client.versions = ClientOptions::Versions::handshake_only;
   client.rounds_max = options_.rounds_max;
@@ -287,9 +287,9 @@ int Run::failed(const CallError& error) {
     return exit_nobody;
   }
   if (options_.json && error.fault) {
-    print_json(Json::object({{"error", Json::object({{"code", error.fault->code},
-                                                     {"message", error.fault->message},
-                                                     {"data", error.fault->data}})}}));
+    Json told = Json::object({{"code", error.fault->code}, {"message", error.fault->message}});
+    if (!error.fault->data.is_null()) told.set("data", error.fault->data);
+    print_json(Json::object({{"error", std::move(told)}}));
   }
   const bool names_one = options_.command != "list" && options_.command != "listen";
   if (names_one && error.fault && error.fault->code == protocol::method_not_found) {
@@ -435,19 +435,16 @@ int Run::follow(Client& client, Called<Step> step) {
                 step->result);
 }
 
-int Run::resume(Client& client) {
-  Result<SavedCall> saved = load_call(options_.resume);
-  if (!saved) return usage(saved.error().message);
-  const std::string method = saved->continuation.method();
+int Run::resume(Client& client, SavedCall saved) {
+  const std::string method = saved.continuation.method();
   options_.command = method == "prompts/get"      ? "prompt"
                      : method == "resources/read" ? "read"
                                                   : options_.command;
-  saved->target = options_.target;
-  restart_line_ = restart_line(*saved);
+  restart_line_ = restart_line(saved);
   Step step;
-  step.questions = saved->continuation.questions();
-  for (Question& question : step.questions) question.server_name = saved->server_name;
-  step.continuation = std::move(saved->continuation);
+  step.questions = saved.continuation.questions();
+  for (Question& question : step.questions) question.server_name = saved.server_name;
+  step.continuation = std::move(saved.continuation);
   return follow(client, Called<Step>(std::move(step)));
 }
 
@@ -550,6 +547,7 @@ int Run::list() {
 int Run::listen() {
   ListenFilter filter;
   filter.uris = options_.uris;
+  filter.task_ids = options_.task_ids;
   for (const std::string& word : options_.words) {
     filter.tools = filter.tools || word == "tools";
     filter.prompts = filter.prompts || word == "prompts";
@@ -557,15 +555,20 @@ int Run::listen() {
     if (word != "tools" && word != "prompts" && word != "resources")
       return usage("listen to tools, prompts or resources");
   }
-  if (options_.words.empty() && filter.uris.empty()) filter.tools = filter.prompts = filter.resources = true;
+  if (options_.words.empty() && filter.uris.empty() && filter.task_ids.empty())
+    filter.tools = filter.prompts = filter.resources = true;
   const auto on_event = [this](const Notification& event) {
     if (options_.json) {
       print_json(Json::object({{"method", event.method}, {"params", event.params}}));
     } else if (event.method == "notifications/subscriptions/acknowledged") {
       terminal_.say(terminal_.dim("Listening; Ctrl-C ends.") + "\n");
     } else {
-      const std::string* uri = event.params.find_string("uri");
-      print(one_line(event.method) + (uri != nullptr ? " " + one_line(*uri, 1000) : "") + "\n");
+      std::string row = one_line(event.method);
+      for (const char* name : {"uri", "taskId", "status", "statusMessage"}) {
+        const std::string* value = event.params.find_string(name);
+        if (value != nullptr) row += " " + one_line(*value, 1000);
+      }
+      print(row + "\n");
     }
   };
   CallOptions stopping;
@@ -586,10 +589,12 @@ int Run::go() {
     if (is_there(file) && !resumed && !options_.force)
       return usage(file + " is there already; --force replaces it");
   }
+  std::optional<SavedCall> resumed;
   if (!options_.resume.empty()) {
-    const Result<SavedCall> saved = load_call(options_.resume);
+    Result<SavedCall> saved = load_call(options_.resume, options_.target);
     if (!saved) return usage(saved.error().message);
-    if (options_.target.empty()) options_.target = saved->target;
+    resumed = std::move(*saved);
+    options_.target = resumed->target;
   }
   Result<std::unique_ptr<Service>> service = connect();
   if (!service) {
@@ -609,8 +614,8 @@ int Run::go() {
   restart_line_ = command_line(options_.command, options_.target, words);
   client_ = std::make_unique<Client>(*used, loop_.executor(), client_options());
   int code = 0;
-  if (!options_.resume.empty()) {
-    code = resume(*client_);
+  if (resumed) {
+    code = resume(*client_, std::move(*resumed));
   } else if (options_.command == "list") {
     code = list();
   } else if (options_.command == "listen") {

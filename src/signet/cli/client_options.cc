@@ -60,7 +60,7 @@ const char* usage_of(const std::string& command) {
   if (command == "read") return "signet read SERVER URI [OPTIONS]";
   if (command == "prompt") return "signet prompt SERVER NAME [key=value...] [OPTIONS]";
   if (command == "listen")
-    return "signet listen SERVER [tools] [prompts] [resources] [--uri URI...] [OPTIONS]";
+    return "signet listen SERVER [tools] [prompts] [resources] [--uri URI...] [--task ID...] [OPTIONS]";
   if (command == "trace") return "signet trace SERVER TOOL [key=value... | --json '{...}'] [OPTIONS]";
   return "signet call SERVER TOOL [key=value... | --json '{...}'] [OPTIONS]\n"
          "       signet call --resume FILE [SERVER] [OPTIONS]";
@@ -177,6 +177,10 @@ void declare(CLI::App& app, ClientCommandOptions& options) {
   if (command == "listen") {
     app.add_option("--uri", options.uris, "Hear of changes of this resource; may be repeated")
         ->type_name("URI")
+        ->allow_extra_args(false)
+        ->take_all();
+    app.add_option("--task", options.task_ids, "Hear of the status of this task; may be repeated")
+        ->type_name("ID")
         ->allow_extra_args(false)
         ->take_all();
   }

@@ -30,9 +30,10 @@ struct ClientCommandOptions {
   std::string versions = "any";
   std::string log_level;
   bool verbose = false;
-  bool full = false;              // trace
-  std::string last_state;         // trace
-  std::vector<std::string> uris;  // listen
+  bool full = false;                  // trace
+  std::string last_state;             // trace
+  std::vector<std::string> uris;      // listen
+  std::vector<std::string> task_ids;  // listen
 };
 
 // The options, or an exit code with everything said already: help on standard output, a mistake on standard error.

@@ -15,10 +15,14 @@ namespace signet::cli {
 namespace {
 
 constexpr std::size_t file_bytes_max = std::size_t{16} << 20;
+constexpr std::string_view standard_input = "-";
+
+// For messages.
+std::string name_of(const std::string& path) { return path == standard_input ? "standard input" : path; }
 
 bool is_own(const std::string& path) {
   struct stat found{};
-  return path != "-" && ::stat(path.c_str(), &found) == 0 &&
+  return path != standard_input && ::stat(path.c_str(), &found) == 0 &&
          (found.st_uid == ::geteuid() || found.st_uid == 0) && (found.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
@@ -27,7 +31,7 @@ Failure<Error> system_failure(const std::string& path) { return failure(path + "
 }  // namespace
 
 Result<std::string> read_file(const std::string& path) {
-  const int fd = path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = path == standard_input ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return system_failure(path);
   std::string text;
   std::array<char, 16384> piece{};
@@ -36,8 +40,8 @@ Result<std::string> read_file(const std::string& path) {
     text.append(piece.data(), static_cast<std::size_t>(got));
   }
   if (fd != 0) ::close(fd);
-  if (got < 0) return system_failure(path);
-  if (text.size() > file_bytes_max) return failure(path + ": larger than 16 MiB");
+  if (got < 0) return system_failure(name_of(path));
+  if (text.size() > file_bytes_max) return failure(name_of(path) + ": larger than 16 MiB");
   return text;
 }
 
@@ -106,7 +110,7 @@ std::string restart_line(const SavedCall& call) {
   return command_line("prompt", call.target, words);
 }
 
-Result<SavedCall> load_call(const std::string& path) {
+Result<SavedCall> load_call(const std::string& path, const Target& instead) {
   const Result<std::string> text = read_file(path);
   if (!text) return failure(text.error());
   json::Limits limits;
@@ -114,14 +118,18 @@ Result<SavedCall> load_call(const std::string& path) {
   const Result<Json, json::ParseError> json = json::parse(*text, limits);
   const std::string* continuation = json ? json->find_string("continuation") : nullptr;
   if (!json || json->find("signetCall") == nullptr || continuation == nullptr) {
-    return failure(path + " holds no call that signet has saved");
+    return failure(name_of(path) + " holds no call that signet has saved");
   }
   Result<Continuation> parsed = Continuation::parse(*continuation);
-  if (!parsed) return failure(path + ": " + parsed.error().message);
+  if (!parsed) return failure(name_of(path) + ": " + parsed.error().message);
   SavedCall call;
   call.continuation = std::move(*parsed);
   const std::string* server_name = json->find_string("server");
   if (server_name != nullptr) call.server_name = *server_name;
+  if (!instead.empty()) {
+    call.target = instead;
+    return call;
+  }
   const std::string* url = json->find_string("url");
   if (url != nullptr) call.target.url = *url;
   const Json* command = json->find("command");
@@ -130,11 +138,14 @@ Result<SavedCall> load_call(const std::string& path) {
       if (word.is_string()) call.target.command.push_back(*word.as_string());
     }
   }
-  if (call.target.empty()) return failure(path + " does not say which server");
-  if (!call.target.command.empty() && !is_own(path))
-    return failure(path +
-                   " names a command to start, and others may write to it: make it yours alone (mode 600)");
-  return call;
+  if (call.target.empty()) return failure(name_of(path) + " does not say which server");
+  if (call.target.command.empty() || is_own(path)) return call;
+  if (path == standard_input)
+    return failure(
+        "what comes on standard input names a command to start, and anybody may have written it: name the "
+        "server on the command line, behind --resume -");
+  return failure(path +
+                 " names a command to start, and others may write to it: make it yours alone (mode 600)");
 }
 
 }  // namespace signet::cli

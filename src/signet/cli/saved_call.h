@@ -23,8 +23,9 @@ enum class Existing : bool { refused, replaced };
 // Writes the file whole or not at all, readable by its owner alone: it holds the server's state. Headers, tokens and
 // variables of --env are not in it.
 Result<void> save_call(const std::string& path, const SavedCall& call, Existing existing);
-// A file that others could have written may name an address and no command: it would be run.
-Result<SavedCall> load_call(const std::string& path);
+// The server is `instead`, where that names one, else the file's. A file that others could have written, and standard input,
+// may name an address and no command: it would be run.
+Result<SavedCall> load_call(const std::string& path, const Target& instead = Target());
 
 // For all files that are read at the user's word; `-` is standard input.
 Result<std::string> read_file(const std::string& path);

@@ -71,6 +71,11 @@ TEST_F(SavedCallTest, ACommandIsTakenFromAFileThatOthersCannotWriteAlone) {
   std::filesystem::permissions(path, std::filesystem::perms::others_write,
                                std::filesystem::perm_options::add);
   EXPECT_FALSE(load_call(path).ok());
+  Target named;
+  named.command = {"mine"};
+  const Result<SavedCall> at_named = load_call(path, named);
+  ASSERT_TRUE(at_named.ok()) << "what it names is not run";
+  EXPECT_EQ(at_named->target.command, named.command);
   call.target.command.clear();
   call.target.url = "http://localhost/mcp";
   ASSERT_TRUE(save_call(path, call, Existing::replaced).ok());
