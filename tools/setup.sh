@@ -66,14 +66,20 @@ build_jobs() {
   [ "$memory" -lt "$cores" ] && echo "$memory" || echo "$cores"
 }
 
-# Copies what ninja says; says $when_building once, as soon as something is built.
+# Copies what ninja says; says $when_building once, as soon as something is built, and of a long build every fifth part.
 watch_build() {
-  local line said=
+  local line said= fifth=1 progress='^\[([0-9]+)/([0-9]+)\] (Building|Linking) '
   while IFS= read -r line; do
     printf '%s\n' "$line"
-    if [ -z "$said" ] && [ -n "${when_building:-}" ] && [[ $line == *'] Building '* || $line == *'] Linking '* ]]; then
+    [[ $line =~ $progress ]] || continue
+    if [ -z "$said" ] && [ -n "${when_building:-}" ]; then
       say "$when_building"
       said=yes
+    fi
+    if [ "${BASH_REMATCH[2]}" -ge 50 ] && [ "$fifth" -le 4 ] &&
+      [ $((BASH_REMATCH[1] * 5)) -ge $((BASH_REMATCH[2] * fifth)) ]; then
+      say "  ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} built"
+      fifth=$((BASH_REMATCH[1] * 5 / BASH_REMATCH[2] + 1))
     fi
   done
 }
