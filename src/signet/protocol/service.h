@@ -103,6 +103,10 @@ struct Exchange {
   // The value of an HTTP header of the request (names compared without case, surrounding blanks cut), or nothing;
   // an empty function where the transport has no headers.
   std::function<std::optional<std::string>(std::string_view name)> header;
+  // Set by the service, on the executor, while it makes a reply that is kept for a client that comes back for it. A
+  // transport whose client is gone or no longer wants the reply lets the task run to its end then, and sends nothing; it
+  // may drop the task where too many run so, and when it ends itself.
+  bool runs_to_end = false;
 };
 
 class Service {

@@ -264,7 +264,7 @@ void Endpoint::post_request(const std::shared_ptr<Arrival>& arrival, Request req
   if (!era.ok()) return refuse(*arrival, request.id, era.error(), protocol::http_status(era.error()));
   const bool opening = *era == protocol::Era::initialize;
 
-  PostCall::Setup setup(arrival->request, arrival->responder);
+  PostCall::Setup setup(arrival->request, arrival->responder, unattended_);
   if (opening) {
     if (!make_room()) return refuse(*arrival, 503, "Too many sessions");
     setup.session = make_session(arrival->principal);

@@ -15,12 +15,11 @@
 #include <signet/protocol/jsonrpc.h>
 #include <signet/transport/endpoint_session.h>
 #include <signet/transport/http_server.h>
+#include <signet/transport/post_call.h>
 #include <signet/transport/server_gate.h>
 #include <signet/transport/server_request.h>
 
 namespace signet::transport {
-
-class PostCall;
 
 // On the loop's thread. All references outlive it.
 class Endpoint final : public RequestHandler {
@@ -36,6 +35,8 @@ class Endpoint final : public RequestHandler {
 
   // Refuses what is new, and lets the service end its streams.
   void begin_shutdown();
+  // Whether no call runs whose connection is gone.
+  bool is_idle() const { return unattended_->empty(); }
   // Silences everything. The loop must run once more for the tasks to be dropped.
   void cancel_all();
 
@@ -83,6 +84,7 @@ class Endpoint final : public RequestHandler {
   std::chrono::milliseconds tick_length_{1000};
   bool shutting_down_ = false;
   std::list<std::shared_ptr<PostCall>> calls_;
+  std::shared_ptr<Unattended> unattended_ = std::make_shared<Unattended>(options_.unattended_calls_max);
   std::list<std::shared_ptr<Arrival>> arriving_;  // being authenticated
   std::shared_ptr<ReplayBudget> replay_budget_ =
       std::make_shared<ReplayBudget>(options_.replay_total_bytes_max);

@@ -203,7 +203,7 @@ struct HttpServer::Impl {
     const auto place = open.insert(open.end(), connection);
     connection->start([this, place] {
       open.erase(place);
-      if (stopping && open.empty()) context.stop();
+      stop_when_idle();
     });
     if (full) connection->turn_away();
   }
@@ -227,6 +227,7 @@ struct HttpServer::Impl {
       shared->date = date;
     }
     endpoint.tick(now, tick_length);
+    stop_when_idle();
     for_each_connection([this](ServerConnection& connection) {
       connection.tick();
       if (stopping) connection.close_when_idle();
@@ -255,8 +256,12 @@ struct HttpServer::Impl {
     signals.cancel(ignored);
     endpoint.begin_shutdown();
     for_each_connection([](ServerConnection& connection) { connection.close_when_idle(); });
-    if (open.empty()) return context.stop();
+    stop_when_idle();
     grace = executor.post_after(options.shutdown_grace, [this] { context.stop(); });
+  }
+
+  void stop_when_idle() {
+    if (stopping && open.empty() && endpoint.is_idle()) context.stop();
   }
 
   // After the loop has ended: what still runs is dropped, on a last round of the loop.

@@ -74,6 +74,10 @@ struct HttpOptions {
   std::chrono::milliseconds json_answer_max{5'000};
   std::chrono::milliseconds keepalive_interval{15'000};
 
+  // Calls of Redemption::once_with_reply that run to their end, for the reply to be kept, though their connection is gone.
+  // Beyond this, and when the server ends, they are dropped like others.
+  std::size_t unattended_calls_max = 256;
+
   // No handshake revisions: `initialize` is refused with the versions we speak, GET and DELETE are 405.
   bool modern_only = false;
   // Sessions of the handshake revisions. When all are taken, the longest idle one goes; if none is idle, 503.

@@ -709,6 +709,39 @@ TEST(HttpServer, AClientThatGoesCancelsItsRequest) {  // S31
   EXPECT_EQ(answer_to(served, modern("1", "echo")).status, 200);
 }
 
+TEST(HttpServer, WhatMakesAReplyThatIsKeptRunsToItsEnd) {
+  HttpOptions options = quick();
+  options.unattended_calls_max = 1;
+  const Served served(options);
+  for (int round = 1; round <= 2; ++round) {
+    for (int call = 1; call <= 2; ++call) {
+      Wire wire(served.port());
+      wire.send(modern("1", "keep"));
+      served.wait_for(served.service.started, 3 * (round - 1) + call);
+    }
+    served.wait_for(served.service.dropped, 2 * round - 1);  // there is room for one
+    EXPECT_EQ(served.service.kept, round - 1);
+    EXPECT_EQ(served.service.stopped, round);
+    EXPECT_EQ(answer_to(served, modern("1", "open")).status, 200);
+    served.wait_for(served.service.kept, round);
+    served.wait_for(served.service.dropped, 2 * round);
+  }
+  EXPECT_EQ(served.service.stopped, 2);
+  Wire wire(served.port());
+  wire.send(modern("1", "keep"));  // and one that is under way when the server ends
+  served.wait_for(served.service.started, 7);
+}
+
+TEST(HttpServer, AClientThatStaysGetsTheReplyThatIsKept) {
+  const Served served;
+  Wire wire(served.port());
+  wire.send(modern("1", "keep"));
+  served.wait_for(served.service.started, 1);
+  EXPECT_EQ(answer_to(served, modern("1", "open")).status, 200);
+  EXPECT_EQ(data_of(wire.read().body).back(), R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  EXPECT_EQ(served.service.stopped, 0);
+}
+
 TEST(HttpServer, StoppingEndsSubscriptionsWithTheirResultAndDropsTheRest) {  // S61
   Served served;
   Wire listening(served.port());

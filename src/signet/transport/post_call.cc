@@ -27,7 +27,7 @@ void PostCall::start(Service& service, Executor& executor, Request request, Over
 
 bool PostCall::begin_stream() {
   if (streaming_) return true;
-  if (ended_ || !setup_.accepts.events) return false;
+  if (ended_ || unattended_ || !setup_.accepts.events) return false;
   setup_.responder->open_stream(setup_.fields);
   streaming_ = true;
   if (setup_.session != nullptr) stream_ = setup_.session->open(setup_.responder);
@@ -65,6 +65,7 @@ void PostCall::detach(std::chrono::milliseconds retry) {
 void PostCall::finish(const Reply& reply) {
   if (ended_) return;
   end(&reply);
+  if (unattended_) return;
   const std::string text = protocol::write_reply(id_, reply);
   if (!streaming_ && !setup_.accepts.json && reply.ok()) {
     ended_ = false;
@@ -88,21 +89,26 @@ void PostCall::cancel() {
   begin_stream();
   end(nullptr);
   running_->cancel();
+  if (unattended_) return;
   if (setup_.session != nullptr && streaming_) return setup_.session->finish(stream_);
   setup_.responder->gone = nullptr;
   if (streaming_) return setup_.responder->end_stream();
   setup_.responder->respond(204, "", "", setup_.fields);
 }
 
-// The connection has gone: that is how 2026-07-28 cancels (S31). Streams of sessions go on without it.
+// The connection has gone: that is how 2026-07-28 cancels (S31). Streams of sessions go on without it, and so does what
+// makes a reply that the client may come back for.
 void PostCall::lose() {
-  if (ended_) return;
+  if (ended_ || unattended_) return;
+  unattended_ = running_->runs_to_end() && setup_.unattended->enter();
+  if (unattended_) return;
   end(nullptr);
   running_->cancel();
 }
 
 void PostCall::end(const Reply* reply) {
   ended_ = true;
+  if (unattended_) setup_.unattended->leave();
   const Over over = std::exchange(over_, nullptr);
   over(reply, setup_.fields);
 }

@@ -1,6 +1,7 @@
 // A request that came by POST, until it is answered. Internal.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,15 +15,35 @@
 
 namespace signet::transport {
 
+// The calls that run to their end though their clients are gone.
+class Unattended {
+ public:
+  explicit Unattended(std::size_t calls_max) : calls_max_(calls_max) {}
+  // False where there are as many as there may be.
+  bool enter() {
+    if (calls_ >= calls_max_) return false;
+    ++calls_;
+    return true;
+  }
+  void leave() { --calls_; }
+  bool empty() const { return calls_ == 0; }
+
+ private:
+  const std::size_t calls_max_;
+  std::size_t calls_ = 0;
+};
+
 // One JSON answer, or a stream of events if a notification comes before the reply or the reply takes long, and the client
 // accepts events. On the loop's thread.
 class PostCall final : public Outlet, public std::enable_shared_from_this<PostCall> {
  public:
   struct Setup {
-    Setup(std::shared_ptr<const ServerRequest> from, std::shared_ptr<Responder> to)
-        : request(std::move(from)), responder(std::move(to)) {}
+    Setup(std::shared_ptr<const ServerRequest> from, std::shared_ptr<Responder> to,
+          std::shared_ptr<Unattended> those_unattended)
+        : request(std::move(from)), responder(std::move(to)), unattended(std::move(those_unattended)) {}
     std::shared_ptr<const ServerRequest> request;
     std::shared_ptr<Responder> responder;
+    std::shared_ptr<Unattended> unattended;
     std::shared_ptr<EndpointSession> session;  // null with the modern era
     Principal principal;
     Accepts accepts;
@@ -64,6 +85,7 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   Over over_;
   bool streaming_ = false;
   bool ended_ = false;
+  bool unattended_ = false;
   std::uint64_t stream_ = 0;  // in the session
   std::unique_ptr<RunningCall> running_;
 };

@@ -111,6 +111,10 @@ void RunningCall::start(Request request, std::function<void(Reply)> done) {
   });
 }
 
+bool RunningCall::runs_to_end() const { return state_->exchange.runs_to_end; }
+
+void RunningCall::request_stop() { state_->stop.request_stop(); }
+
 void RunningCall::cancel() {
   if (state_->cancelled) return;
   state_->cancelled = true;

@@ -51,6 +51,10 @@ class RunningCall {
   // `done` is called once with the reply, unless the call is cancelled before. It may destroy this.
   void start(Request request, std::function<void(Reply)> done);
 
+  // Whether the service wants to go on though nobody waits for the reply (Exchange::runs_to_end).
+  bool runs_to_end() const;
+  void request_stop();
+
   // Fires the stop token and drops the task, soon: may be called from inside the task, and from `done`.
   void cancel();
 

@@ -132,7 +132,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void close() {
     closed_ = true;
     grace_.reset();
-    while (!calls_.empty()) cancel(calls_.begin());
+    while (!calls_.empty()) drop(calls_.begin());
   }
 
  private:
@@ -275,13 +275,18 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void finish(const std::string& key, const Json& id, protocol::Era era, bool listening, const Reply& reply) {
     const auto found = calls_.find(key);
     const std::shared_ptr<Batch> batch = found->second->batch;
+    const bool wanted = !found->second->silent;
     calls_.erase(found);
     if (era == protocol::Era::initialize && reply.ok()) initialized_ = true;
+    if (wanted) tell(batch, id, listening, reply);
+    if (shutting_down_ && calls_.empty()) over_();
+  }
+
+  void tell(const std::shared_ptr<Batch>& batch, const Json& id, bool listening, const Reply& reply) {
     // A subscription ends by our doing only: the specification wants both, the notification and the result (S61).
     if (listening && reply.ok()) send(protocol::write_notification(end_of_subscription(id)));
     answer(batch, protocol::write_reply(id, reply));
     close_part(batch);
-    if (shutting_down_ && calls_.empty()) over_();
   }
 
   static Notification end_of_subscription(const Json& id) {
@@ -301,7 +306,15 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
                       std::move(notification));
   }
 
+  // What makes a reply that the client may come back for goes on, and is told to stop.
   void cancel(Calls::iterator which) {
+    Call& call = *which->second;
+    if (!call.running->runs_to_end()) return drop(which);
+    call.silent = true;
+    call.running->request_stop();
+  }
+
+  void drop(Calls::iterator which) {
     const std::shared_ptr<Call> call = which->second;
     calls_.erase(which);
     call->silent = true;

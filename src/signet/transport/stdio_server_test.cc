@@ -145,6 +145,24 @@ TEST(StdioServer, ACancelledRequestIsSilentAndItsTaskIsDropped) {  // C11, S21
   EXPECT_EQ(parent.read(), "");
 }
 
+TEST(StdioServer, WhatMakesAReplyThatIsKeptRunsToItsEndInSilence) {
+  Parent parent;
+  parent.send(modern_request("0", "keep"));
+  for (int times = 0; times < 2; ++times)
+    parent.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}})");
+  parent.send(modern_request("0", "echo"));
+  EXPECT_EQ(error_code(parent.read()), protocol::invalid_request);  // the id is in use
+  EXPECT_EQ(parent.service.stopped, 1);
+  EXPECT_EQ(parent.service.kept, 0);
+  parent.send(modern_request("1", "open"));
+  EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":1,"result":{}})");
+  parent.send(modern_request("0", "echo"));
+  EXPECT_EQ(parent.read(), R"({"jsonrpc":"2.0","id":0,"result":{}})");
+  EXPECT_EQ(parent.service.kept, 1);
+  EXPECT_EQ(parent.service.dropped, 1);
+  EXPECT_TRUE(parent.end());
+}
+
 TEST(StdioServer, ACancellationThatComesTooLateChangesNothing) {  // B23
   Parent parent;
   parent.send(modern_request("1", "echo"));

@@ -28,7 +28,7 @@ class Gone {
 // Methods: `echo` returns its params; `principal` says who calls; `hang` never ends; `notify` sends `count`
 // notifications, then replies; `drip` notifies, then hangs; `fault` fails with `code`; `ask` asks the peer and returns
 // the answer; `subscriptions/listen` acknowledges and waits for shut_down; `initialize` opens a session; `print` writes to
-// standard output; `detach` closes its stream before it replies; `header` returns the header `name`.
+// standard output; `keep` makes a reply that is kept, which ends at `open`; `detach` closes its stream before it replies; `header` returns the header `name`.
 class TestingService final : public Service {
  public:
   Task<Reply> call(Request request, Exchange& exchange) override {
@@ -37,6 +37,7 @@ class TestingService final : public Service {
     if (request.method == "notify") return notify_then_reply(std::move(request), exchange);
     if (request.method == "ask") return ask(exchange);
     if (request.method == "later") return later(exchange);
+    if (request.method == "keep") return keep(exchange);
     if (request.method == "subscriptions/listen") return listen(std::move(request), exchange);
     return answer(std::move(request), exchange);
   }
@@ -56,6 +57,7 @@ class TestingService final : public Service {
   std::atomic<int> dropped{0};
   std::atomic<int> stopped{0};
   std::atomic<int> notified{0};
+  std::atomic<int> kept{0};
 
  private:
   static Json initialize_result(const Request& request, Exchange& exchange) {
@@ -84,6 +86,9 @@ class TestingService final : public Service {
       const std::optional<std::string> value = exchange.header(*request.params.find_string("name"));
       co_return value ? Json(*value) : Json();
     }
+    if (request.method == "open") {
+      for (const OneShot<bool>& gate : std::exchange(gates_, {})) gate.set(true);
+    }
     if (request.method == "detach") exchange.outlet->detach(std::chrono::milliseconds(50));
     if (request.method == "no/such") {
       Fault fault(protocol::method_not_found, "Method not found");
@@ -102,6 +107,19 @@ class TestingService final : public Service {
     const OneShot<bool> never;
     const bool nothing = co_await never;
     co_return Json(nothing);
+  }
+
+  Task<Reply> keep(Exchange& exchange) {
+    const Gone gone(dropped);
+    const std::stop_callback stop(exchange.stop, [this] { ++stopped; });
+    exchange.runs_to_end = true;
+    const OneShot<bool> gate;
+    gates_.push_back(gate);
+    const bool open = co_await gate;
+    exchange.outlet->notify(Notification("notifications/progress", Json()));
+    kept += open ? 1 : 0;
+    exchange.runs_to_end = false;
+    co_return Json::object();
   }
 
   Task<Reply> notify_then_reply(Request request, Exchange& exchange) {
@@ -142,6 +160,7 @@ class TestingService final : public Service {
   }
 
   std::vector<OneShot<bool>> listeners_;
+  std::vector<OneShot<bool>> gates_;
 };
 
 inline std::string modern_request(const std::string& id, const std::string& method,
