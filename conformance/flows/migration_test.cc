@@ -3,6 +3,7 @@
 #include <signet/protocol/errors.h>
 #include <signet/server/server.h>
 #include <signet/server/test_support.h>
+#include <signet/store/memory.h>
 #include <signet/token/profiles/format.h>
 #include <signet/token/testing.h>
 
@@ -172,6 +173,66 @@ TEST_F(Migration, NeverSealsAJournalForAServerThatCannotReadIt) {
   ASSERT_FALSE(reply.ok()) << show(reply);
   EXPECT_EQ(reply.error().message, "Internal error");
   EXPECT_NE(log_.find("state_not_sealed"), std::string::npos) << log_;
+}
+
+// Redeems each state once, in a format that does not say for whose request a state was made.
+class Unbound : public Migration {
+ protected:
+  Unbound() {
+    options_.config.keys.push_back({"", signet::Secret(signet::Bytes(32, 7))});
+    options_.accept_unbound = true;
+    signet::token::Migration migration;
+    migration.format = *profiles::make_format("protocol-droid", std::move(options_));
+    migration.seal = true;
+    server_ = std::make_unique<signet::Server>(
+        signet::ServerInfo("demo-server", "1"),
+        ServerOptions()
+            .clock(clock_)
+            .migration(migration)
+            .redemption_store(signet::store::memory_stores(clock_).redemption)
+            .log([this](signet::LogLevel level, std::string_view event,
+                        std::initializer_list<signet::LogField>) {
+              if (level >= signet::LogLevel::warning) log_.append(event).append(" ");
+            }));
+    for (const char* name : {"balance", "transfer"}) {
+      server_->tool(
+          name, "Says whose it is.", [this](signet::PlainCall& call) { return balance(call); },
+          signet::ToolOptions().redemption(signet::Redemption::once_with_reply));
+    }
+  }
+  signet::ToolResult balance(const signet::PlainCall& call) {
+    if (call.state().is_null())
+      return signet::InputRequired().elicit("sure", signet::form("Sure?").boolean("sure")).state("step=2");
+    return signet::text("balance of " + call.principal().id + " " + std::to_string(++effects_));
+  }
+
+  profiles::FormatOptions options_;
+  std::unique_ptr<signet::Server> server_;
+  int effects_ = 0;
+};
+
+TEST_F(Unbound, AKeptReplyGoesToTheCallThatMadeItAlone) {
+  Json params = call_params("balance", R"({"account":"ALICE-1"})");
+  const Reply asked = call(*server_, params, "alice");
+  ASSERT_TRUE(at(asked, {"requestState"}).is_string()) << show(asked);
+  params.set("requestState", at(asked, {"requestState"}));
+  params.set("inputResponses", parsed(R"({"sure":{"action":"accept","content":{"sure":true}}})"));
+  EXPECT_EQ(text_of(call(*server_, params, "alice")), "balance of alice 1");
+  EXPECT_EQ(text_of(call(*server_, params, "alice")), "balance of alice 1");
+  EXPECT_EQ(log_, "");
+
+  EXPECT_TRUE(refused(call(*server_, params, "bob")));
+  Json other = params;
+  other.set("arguments", parsed(R"({"account":"BOB-9"})"));
+  EXPECT_TRUE(refused(call(*server_, other, "alice")));
+  other = params;
+  other.set("name", "transfer");
+  EXPECT_TRUE(refused(call(*server_, other, "alice")));
+  other = params;
+  other.set("inputResponses", parsed(R"({"sure":{"action":"accept","content":{"sure":false}}})"));
+  EXPECT_TRUE(refused(call(*server_, other, "alice")));
+  EXPECT_EQ(effects_, 1);
+  EXPECT_EQ(text_of(call(*server_, params, "alice")), "balance of alice 1");
 }
 
 }  // namespace

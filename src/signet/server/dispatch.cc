@@ -124,7 +124,7 @@ Server::Impl::Impl(ServerInfo its_info, const ServerOptions::Settings& its_setti
       codec_(codec_of(settings)),
       sealer_(codec_, settings.policy, *settings.clock, *settings.entropy, settings.migration),
       workers_(settings.worker_threads_max, settings.worker_queue_max),
-      flows_(settings, audience_of(settings, info), sealer_, workers_),
+      flows_(settings, audience_of(settings, info), sealer_, codec_, workers_),
       tasks_(settings, flows_, codec_, audience_of(settings, info), *subscriptions,
              [this](detail::TaskRequest request) { return resumed(std::move(request)); }) {}
 

@@ -3,8 +3,10 @@
 #include <signet/json/text.h>
 #include <signet/protocol/errors.h>
 #include <signet/protocol/methods.h>
+#include <signet/server/kept_reply.h>
 #include <signet/server/question_params.h>
 #include <signet/token/claims_format.h>
+#include <signet/token/codec.h>
 #include <signet/token/key_ring.h>
 
 #include <signet/base/one_shot.h>
@@ -34,6 +36,8 @@ namespace {
 constexpr std::chrono::milliseconds first_wait{20};
 constexpr std::chrono::milliseconds longest_wait{500};
 constexpr std::chrono::milliseconds waits_max{30'000};
+// A retry may be verified just before its state expires, by a clock that is behind.
+constexpr std::chrono::milliseconds kept_beyond = std::chrono::hours(1);
 
 // What surrounds the journal in a native token, at most: claims, nonce, tag, prefix.
 constexpr std::size_t claims_bytes = 512;
@@ -46,37 +50,6 @@ Result<Json::Object, Fault> take_responses(Json& params, bool keep) {
   if (!given->is_object())
     return failure(Fault(protocol::invalid_params, "inputResponses must be an object"));
   return keep ? *given->as_object() : std::move(*given->as_object());
-}
-
-// {"result": ...} or {"error": {...}}, for the store.
-std::string write_kept(const Reply& reply) {
-  Json kept;
-  if (reply.ok()) {
-    kept.set("result", *reply);
-  } else {
-    Json error;
-    error.set("code", reply.error().code);
-    error.set("message", reply.error().message);
-    error.set("data", reply.error().data);
-    kept.set("error", std::move(error));
-  }
-  return json::write(kept);
-}
-
-Reply read_kept(const std::string& text) {
-  Result<Json, json::ParseError> kept = json::parse(text);
-  if (kept.ok()) {
-    if (Json* result = kept->find("result")) return std::move(*result);
-    const Json* error = kept->find("error");
-    const Json* code = error == nullptr ? nullptr : error->find("code");
-    const std::string* message = error == nullptr ? nullptr : error->find_string("message");
-    if (code != nullptr && message != nullptr) {
-      const Json* data = error->find("data");
-      return failure(Fault(static_cast<int>(code->as_int64().value_or(protocol::internal_error)), *message,
-                           data == nullptr ? Json() : *data));
-    }
-  }
-  return failure(Fault(protocol::internal_error, "Internal error"));
 }
 
 std::string text_of(const std::exception_ptr& thrown) {
@@ -299,7 +272,7 @@ Task<std::optional<Fault>> Flows::open(FlowRequest& request, Exchange& exchange,
   if (request.policy.redemption != Redemption::many) {
     Claim claim;
     claim.token = found.token_id;
-    claim.answers = sha256(as_bytes(json::canonical(Json(start.responses))));
+    claim.answers = digest_of_retry(binding(request), start.responses);
     claim.expires_at = found.expires_at;
     claim.keep_reply = request.policy.redemption == Redemption::once_with_reply;
     start.claim = claim;
@@ -312,13 +285,17 @@ Task<std::optional<Reply>> Flows::redeem(FlowRequest& request, Exchange& exchang
   if (settings_.redemption_store == nullptr) {
     co_return Reply(failure(internal(request, "redemption_failed", "there is no redemption store")));
   }
+  // From here to where the claim is settled: else nobody would ever have the reply.
+  exchange.runs_to_end = start.claim->keep_reply;
   Task<Result<ClaimOutcome>> claiming = settings_.redemption_store->claim(*start.claim, *exchange.executor);
   Result<ClaimOutcome> outcome = co_await claiming;
+  const bool won = outcome.ok() && *outcome == ClaimOutcome::won;
+  exchange.runs_to_end = exchange.runs_to_end && won;
   if (!outcome.ok()) {
     internal(request, "redemption_failed", outcome.error().message);
     co_return Reply(failure(refused(request, start, token::Refusal::unavailable)));
   }
-  if (*outcome == ClaimOutcome::won) co_return std::nullopt;
+  if (won) co_return std::nullopt;
   const Claim claim = *start.claim;
   start.claim.reset();  // another request's
   if (*outcome == ClaimOutcome::lost || !claim.keep_reply) {
@@ -342,9 +319,14 @@ Task<Reply> Flows::wait_for_reply(FlowRequest& request, Exchange& exchange, cons
       internal(request, "redemption_failed", kept.error().message);
       co_return failure(refused(request, start, token::Refusal::unavailable));
     }
-    if (*kept) co_return read_kept(**kept);
+    if (*kept) {
+      Task<std::optional<Reply>> unsealing = unseal_reply(claim, std::move(**kept), exchange);
+      std::optional<Reply> reply = co_await unsealing;
+      if (!reply) co_return failure(refused(request, start, token::Refusal::unavailable));
+      co_return std::move(*reply);
+    }
     if (waited >= waits_max)
-      co_return failure(Fault(protocol::internal_error, "The call is still being served"));
+      co_return failure(Fault(protocol::internal_error, "There is no reply to this call yet"));
     OneShot<bool> elapsed = waits.after(delay);
     co_await elapsed;
     waited += delay;
@@ -352,13 +334,42 @@ Task<Reply> Flows::wait_for_reply(FlowRequest& request, Exchange& exchange, cons
   }
 }
 
+// What the store is to keep: nothing where the reply cannot be sealed, which no retry takes for a reply.
+Task<std::string> Flows::seal_reply(const Claim& claim, const Reply& reply, Exchange& exchange) {
+  Task<Result<std::string>> sealing = codec_->seal(
+      encode_reply(claim, reply), token::later(claim.expires_at, kept_beyond), *exchange.executor);
+  Result<std::string> sealed = co_await sealing;
+  if (sealed.ok()) co_return std::move(*sealed);
+  if (settings_.log) settings_.log(LogLevel::error, "reply_not_sealed", {{"reason", sealed.error().message}});
+  co_return std::string();
+}
+
+Task<std::optional<Reply>> Flows::unseal_reply(const Claim& claim, std::string kept, Exchange& exchange) {
+  Task<Result<token::Unsealed, token::Refused>> opening = codec_->open(std::move(kept), *exchange.executor);
+  Result<token::Unsealed, token::Refused> opened = co_await opening;
+  std::optional<Reply> reply;
+  if (opened.ok()) reply = decode_reply(claim, opened->plaintext);
+  if (!reply && settings_.log) {
+    const std::string_view reason =
+        opened.ok() ? "it is none of this claim" : token::to_string(opened.error().reason);
+    settings_.log(LogLevel::error, "kept_reply_not_opened", {{"reason", std::string(reason)}});
+  }
+  co_return reply;
+}
+
 // What was claimed is finished, with the reply where it is to be kept; or given back where nothing happened.
 Task<void> Flows::settle_claim(const Start& start, const Reply& reply, Exchange& exchange) {
   token::RedemptionStore& store = *settings_.redemption_store;
-  std::string kept = start.claim->keep_reply ? write_kept(reply) : std::string();
+  std::string kept;
+  if (start.claim->keep_reply && start.began) {
+    Task<std::string> sealing = seal_reply(*start.claim, reply, exchange);
+    std::string sealed = co_await sealing;
+    kept = std::move(sealed);
+  }
   Task<Result<void>> settling = start.began ? store.finish(*start.claim, std::move(kept), *exchange.executor)
                                             : store.abandon(*start.claim, *exchange.executor);
   Result<void> settled = co_await settling;
+  exchange.runs_to_end = false;
   if (!settled.ok() && settings_.log) {
     settings_.log(LogLevel::error, "claim_not_settled", {{"reason", settled.error().message}});
   }

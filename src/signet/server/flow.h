@@ -63,9 +63,14 @@ Json input_requests(const std::vector<rounds::Pending>& pending);
 // Serves handlers in rounds. Thread-safe.
 class Flows {
  public:
+  // The codec seals the replies that are kept.
   Flows(const ServerOptions::Settings& settings, std::string audience, token::Sealer& sealer,
-        WorkerPool& workers)
-      : settings_(settings), audience_(std::move(audience)), sealer_(sealer), workers_(workers) {}
+        std::shared_ptr<token::Codec> codec, WorkerPool& workers)
+      : settings_(settings),
+        audience_(std::move(audience)),
+        sealer_(sealer),
+        codec_(std::move(codec)),
+        workers_(workers) {}
 
   // The result, the questions of the next round (resultType `input_required`), or an error.
   Task<Reply> serve(FlowRequest& request, Exchange& exchange);
@@ -87,6 +92,8 @@ class Flows {
   Task<std::optional<Reply>> redeem(FlowRequest& request, Exchange& exchange, Start& start);
   Task<Reply> wait_for_reply(FlowRequest& request, Exchange& exchange, const Start& start,
                              token::Claim claim);
+  Task<std::string> seal_reply(const token::Claim& claim, const Reply& reply, Exchange& exchange);
+  Task<std::optional<Reply>> unseal_reply(const token::Claim& claim, std::string kept, Exchange& exchange);
   Task<void> settle_claim(const Start& start, const Reply& reply, Exchange& exchange);
   Task<Reply> rounds(FlowRequest& request, Exchange& exchange, Start& start);
   Task<Ending> play(FlowRequest& request, Exchange& exchange, std::shared_ptr<Run> run, Start& start);
@@ -107,6 +114,7 @@ class Flows {
   const ServerOptions::Settings& settings_;
   std::string audience_;
   token::Sealer& sealer_;
+  std::shared_ptr<token::Codec> codec_;
   WorkerPool& workers_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <signet/base/one_shot.h>
 #include <signet/protocol/errors.h>
+#include <signet/server/kept_reply.h>
 #include <signet/server/test_support.h>
 #include <signet/server/testing_store.h>
 #include <signet/token/key_ring.h>
@@ -58,7 +59,12 @@ class RedemptionTest : public ::testing::Test {
   static constexpr std::string_view really_ = R"({"really":{"action":"accept","content":{"ok":true}}})";
   int effects_ = 0;
   std::shared_ptr<ClaimsStore> store_ = std::make_shared<ClaimsStore>();
-  Server server_{ServerInfo("s", "1"), ServerOptions().redemption_store(store_)};
+  std::string events_;  // of the log, errors and warnings
+  Server server_{ServerInfo("s", "1"),
+                 ServerOptions().redemption_store(store_).log(
+                     [this](LogLevel level, std::string_view event, std::initializer_list<LogField>) {
+                       if (level >= LogLevel::warning) events_.append(event).append(" ");
+                     })};
 };
 
 TEST_F(RedemptionTest, ManyMayBeRepeated) {
@@ -151,6 +157,115 @@ TEST_F(RedemptionTest, MakesASecondRetryWaitForTheFirst) {
   ASSERT_TRUE(one.reply && two.reply);
   EXPECT_EQ(text_of(*one.reply), "effect 1");
   EXPECT_EQ(text_of(*two.reply), "effect 1");
+}
+
+TEST_F(RedemptionTest, AKeptReplyLiesSealedAndOpensForItsOwnClaimAlone) {
+  const Json one = first("reply");
+  const Json last = second("reply", one);
+  const Json other = second("reply", first("reply"));
+  EXPECT_EQ(text_of(call(last)), "effect 1");
+  EXPECT_EQ(text_of(call(other)), "effect 2");
+  const std::vector<std::string*> kept = store_->replies();
+  ASSERT_EQ(kept.size(), 4u);  // of two flows, with two rounds each
+  const std::vector<std::string> before{*kept[0], *kept[1], *kept[2], *kept[3]};
+  for (const std::string& text : before) {
+    EXPECT_TRUE(text.starts_with("sg1.")) << text;
+    EXPECT_EQ(text.find('"'), std::string::npos) << text;
+  }
+  EXPECT_EQ(events_, "");
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (const std::string& text :
+         {before[(i + 1) % kept.size()], std::string(R"({"result":{"content":[]}})"), std::string(),
+          *one.find_string("requestState"), before[i].substr(1), before[i] + "A"}) {
+      *kept[i] = text;
+      events_.clear();
+      int repeated = 0;
+      for (const Json& params : {one, last, other}) {
+        const Reply reply = call(params);
+        repeated += reply.ok() ? 1 : 0;
+        EXPECT_TRUE(reply.ok() || refused(reply)) << show(reply);
+      }
+      // The fourth reply is that of the other flow's first round, which is not asked for here.
+      EXPECT_EQ(repeated == 2, events_ == "kept_reply_not_opened state_refused ") << events_;
+      EXPECT_EQ(repeated == 3, events_.empty()) << events_;
+    }
+    *kept[i] = before[i];
+  }
+  EXPECT_EQ(text_of(call(last)), "effect 1");
+  EXPECT_EQ(effects_, 2);
+}
+
+TEST(KeptReply, IsForTheSameRequestOfTheSameCallerAlone) {
+  token::Binding binding;
+  binding.method = "tools/call";
+  binding.target = "pay";
+  binding.audience = "shop";
+  binding.principal = Principal::authenticated("alice");
+  const Json::Object answers = *parsed(R"({"sure":{"action":"accept"}})").as_object();
+  const Digest digest = detail::digest_of_retry(binding, answers);
+  EXPECT_EQ(detail::digest_of_retry(binding, answers), digest);
+  EXPECT_NE(detail::digest_of_retry(binding, Json::Object()), digest);
+  const auto differs = [&](auto change) {
+    token::Binding other = binding;
+    change(other);
+    return detail::digest_of_retry(other, answers) != digest;
+  };
+  EXPECT_TRUE(differs([](token::Binding& other) { other.method = "prompts/get"; }));
+  EXPECT_TRUE(differs([](token::Binding& other) { other.target = "refund"; }));
+  EXPECT_TRUE(differs([](token::Binding& other) { other.audience = "bank"; }));
+  EXPECT_TRUE(differs([](token::Binding& other) { other.arguments[31] ^= 1; }));
+  EXPECT_TRUE(differs([](token::Binding& other) { other.principal = Principal::authenticated("bob"); }));
+  EXPECT_TRUE(differs([](token::Binding& other) { other.principal.kind = Principal::Kind::anonymous; }));
+}
+
+TEST(KeptReply, ComesBackAsItWasWhateverItIs) {
+  token::Claim claim;
+  claim.token[3] = 7;
+  claim.answers[5] = 9;
+  for (const Reply& reply :
+       {Reply(parsed(R"({"content":[{"type":"text","text":"\u0000\n\""}]})")), Reply(Json::object()),
+        Reply(failure(Fault(-32602, "no", parsed(R"({"a":[1]})")))), Reply(failure(Fault(-1, "")))}) {
+    const Bytes bytes = detail::encode_reply(claim, reply);
+    const std::optional<Reply> again = detail::decode_reply(claim, bytes);
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(show(*again), show(reply));
+    token::Claim other = claim;
+    other.token[0] = 1;
+    EXPECT_FALSE(detail::decode_reply(other, bytes).has_value());
+    other = claim;
+    other.answers[0] = 1;
+    EXPECT_FALSE(detail::decode_reply(other, bytes).has_value());
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_FALSE(detail::decode_reply(claim, ByteView(bytes).first(size)).has_value()) << size;
+  }
+}
+
+TEST_F(RedemptionTest, TheCallThatMakesAKeptReplyIsToRunToItsEnd) {
+  for (const auto& [redemption, kept] :
+       {std::pair(Redemption::many, false), std::pair(Redemption::once, false),
+        std::pair(Redemption::once_with_reply, true)}) {
+    OneShot<int> event;
+    const std::string name = "waits" + std::to_string(static_cast<int>(redemption));
+    server_.tool(
+        name, "Acts late.", [this, event](Call& call) { return act_late(call, &effects_, event); },
+        ToolOptions().redemption(redemption));
+    ManualExecutor executor;
+    Exchanged asking(server_, executor, Request(1, "tools/call", modern(call_params(name))));
+    EXPECT_FALSE(asking.exchange.runs_to_end);
+    const Json answered = retry(call_params(name), *asking.reply, sure_);
+    Exchanged serving(server_, executor, Request(2, "tools/call", modern(answered)));
+    ASSERT_FALSE(serving.reply.has_value());
+    EXPECT_EQ(serving.exchange.runs_to_end, kept);
+    if (kept) {
+      Exchanged again(server_, executor, Request(3, "tools/call", modern(answered)));
+      EXPECT_FALSE(again.exchange.runs_to_end) << "who waits for the reply of another may go";
+    }
+    executor.post([event] { event.set(1); });
+    executor.run();
+    ASSERT_TRUE(serving.reply.has_value());
+    EXPECT_FALSE(serving.exchange.runs_to_end);
+    executor.advance(std::chrono::seconds(1));
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <signet/base/digest.h>
 #include <signet/base/executor.h>
@@ -29,6 +30,14 @@ class Claims {
   void abandon(const token::Claim& claim) { kept_.erase(claim.token); }
   std::optional<std::string> reply(const token::Claim& claim) const { return kept_.at(claim.token).reply; }
   void clear() { kept_.clear(); }
+  // As they were given, in any order.
+  std::vector<std::string*> replies() {
+    std::vector<std::string*> all;
+    for (auto& [token, kept] : kept_) {
+      if (kept.reply) all.push_back(&*kept.reply);
+    }
+    return all;
+  }
 
  private:
   struct Kept {
@@ -46,6 +55,7 @@ class ClaimsStore final : public token::RedemptionStore {
   bool lasts = true;    // as a store of several processes does
 
   void clear() { claims_.clear(); }
+  std::vector<std::string*> replies() { return claims_.replies(); }
 
   Task<Result<token::ClaimOutcome>> claim(token::Claim claim, Executor& /*executor*/) override {
     if (broken) co_return failure("the store is away");

@@ -19,7 +19,7 @@ struct Stores {
 };
 
 struct Limits {
-  // Of one kept reply. A longer one is not kept: `finish` fails, and a retry of the request is refused.
+  // Of one kept reply, which comes sealed and is a third longer by that. A longer one is not kept: `finish` fails, and a retry of the request is refused.
   std::size_t reply_bytes_max = std::size_t{1} << 20;
   // Of one kept state; `put` refuses longer ones.
   std::size_t state_bytes_max = std::size_t{1} << 20;

@@ -30,7 +30,7 @@ enum class ClaimOutcome : std::uint8_t {
 
 struct Claim {
   TokenId token{};
-  Digest answers{};        // of the inputResponses; only the same answers may fetch a kept reply
+  Digest answers{};        // of the retry: who asks for what, with which answers; only the same may fetch a kept reply
   Timestamp expires_at{};  // of the state; nothing needs to be kept longer
   bool keep_reply = false;
 };
@@ -50,7 +50,7 @@ class RedemptionStore {
   virtual ~RedemptionStore() = default;
 
   virtual Task<Result<ClaimOutcome>> claim(Claim claim, Executor& executor) = 0;
-  // Keeps the reply of a claim that was won (`keep_reply`), or marks it done.
+  // Keeps the reply of a claim that was won (`keep_reply`), or marks it done. The reply comes sealed.
   virtual Task<Result<void>> finish(Claim claim, std::string reply, Executor& executor) = 0;
   // Gives a won claim back because nothing happened (the handler never ran).
   virtual Task<Result<void>> abandon(Claim claim, Executor& executor) = 0;
