@@ -8,6 +8,7 @@
 #include <iostream>
 #include <map>
 
+#include <signet/cli/shown_text.h>
 #include <signet/keys/time_text.h>
 
 namespace signet::cli {
@@ -48,7 +49,7 @@ void add_duration(CLI::App& command, const std::string& name, std::int64_t& seco
 Timestamp time_or_now(const std::string& text) {
   if (text.empty()) return system_clock().now();
   const std::optional<Timestamp> time = keys::parse_time(text);
-  if (!time) fail("'" + text + "' is no time like 2026-11-29T12:00:00Z");
+  if (!time) fail("'" + printable(text) + "' is no time like 2026-11-29T12:00:00Z", 2);
   return *time;
 }
 

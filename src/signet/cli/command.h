@@ -27,7 +27,7 @@ inline constexpr std::int64_t option_seconds_max = std::int64_t{100} * 366 * 24 
 void add_duration(CLI::App& command, const std::string& name, std::int64_t& seconds,
                   const std::string& description, std::int64_t seconds_min);
 
-// The time an option gives, or the system's; fails the command where the text is no time.
+// The time an option gives, or the system's; ends the command (wrong command line) where the text is no time.
 Timestamp time_or_now(const std::string& text);
 
 }  // namespace signet::cli

@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
@@ -79,12 +81,14 @@ struct CommandTest : ::testing::Test {
 TEST_F(CommandTest, TheRingIsNamedByItsOptionByTheFirstWordOrByTheEnvironment) {
   ASSERT_EQ(run({"keys", "generate", "--ring", ring, "--id", "k1"}).exit_code, 0);
   for (int step = 0; step < 2; ++step) {
-    ASSERT_EQ(run({"keys", "rotate", ring, "--settle", "0s", "--lifetime", "1h"}).exit_code, 0);
+    ASSERT_EQ(run({"keys", "rotate", ring, "--settle", "0s", "--lifetime", "36600d"}).exit_code, 0);
   }
   EXPECT_TRUE(contains(run({"keys", "list", ring}).out, "k1"));
   const std::string first = "2100-01-01T00:00:00Z";
   const std::string sooner = "2099-01-01T00:00:00Z";
   EXPECT_EQ(run({"keys", "retire", "--ring", ring, "k1", "--at", first}).err, "");
+  EXPECT_EQ(run({"keys", "retire", "k1", "--ring", ring, "--at", first}).err, "") << "in any order";
+  EXPECT_EQ(run({"keys", "retire", ring, "k1", "--at", first}).err, "");
   ::setenv("SIGNET_RING", ring.c_str(), 1);
   EXPECT_EQ(run({"keys", "retire", "k1", "--at", sooner}).err, "");
   EXPECT_TRUE(contains(run({"keys", "list"}).out, "k1"));
@@ -97,7 +101,9 @@ TEST_F(CommandTest, TheRingIsNamedByItsOptionByTheFirstWordOrByTheEnvironment) {
   }
   ::unsetenv("SIGNET_RING");
   EXPECT_EQ(run({"keys", "retire", ring}).exit_code, 2);
-  EXPECT_NE(run({"keys", "list"}).exit_code, 0);
+  EXPECT_EQ(run({"keys", "retire", "--ring", ring}).exit_code, 2);
+  EXPECT_EQ(run({"keys", "list"}).exit_code, 2);
+  EXPECT_EQ(run({"keys", "list", ring, "--ring", other}).exit_code, 2) << "which of them?";
 }
 
 TEST_F(CommandTest, TimesHaveUnitsAndLimits) {
@@ -125,10 +131,133 @@ TEST_F(CommandTest, GenerateMakesARingForItsOwnerAloneAndShowsNoSecret) {
   EXPECT_EQ(read_ring(), text);
 }
 
-TEST_F(CommandTest, GenerateWritesToStandardOutputOnlyWhereAsked) {
-  const Outcome made = run({"keys", "generate", "-"});
-  EXPECT_EQ(made.exit_code, 0);
-  EXPECT_TRUE(contains(made.out, "\"secret\""));
+// Puts another file in the place of standard output, as the system sees it.
+class StandardOutput {
+ public:
+  explicit StandardOutput(int file) : before_(::dup(STDOUT_FILENO)) { ::dup2(file, STDOUT_FILENO); }
+  ~StandardOutput() {
+    ::dup2(before_, STDOUT_FILENO);
+    ::close(before_);
+  }
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+ private:
+  int before_;
+};
+
+TEST_F(CommandTest, GenerateWritesToStandardOutputOnlyWhereAskedAndNotToATerminal) {
+  const int pipe = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  {
+    const StandardOutput instead(pipe);
+    const Outcome made = run({"keys", "generate", "-"});
+    EXPECT_EQ(made.exit_code, 0);
+    EXPECT_TRUE(contains(made.out, "\"secret\""));
+  }
+  ::close(pipe);
+
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_EQ(::grantpt(master), 0);
+  ASSERT_EQ(::unlockpt(master), 0);
+  const int terminal = ::open(::ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  {
+    const StandardOutput instead(terminal);
+    const Outcome refused = run({"keys", "generate", "--ring", "-"});
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_EQ(refused.out, "");
+    EXPECT_TRUE(contains(refused.err, "redirect it"));
+    EXPECT_EQ(run({"keys", "generate", "--ring", ring}).exit_code, 0)
+        << "a file is no matter of the terminal";
+  }
+  ::close(terminal);
+  ::close(master);
+}
+
+TEST_F(CommandTest, AKeyThatWasMadeAnewHasAnotherName) {
+  const auto id = [this] {
+    std::filesystem::remove(ring);
+    EXPECT_EQ(run({"keys", "generate", ring, "--now", "2026-11-30T12:00:00Z"}).exit_code, 0);
+    return keys::read_ring_file(ring).value()->sealing().id();
+  };
+  const std::string first = id();
+  EXPECT_TRUE(first.starts_with("2026-11-30-")) << first;
+  EXPECT_NE(id(), first) << "its tokens would be taken for forged ones";
+}
+
+// doc/operations.md: a key that may have leaked.
+TEST_F(CommandTest, ALeakedKeyIsRotatedAwayWhileAnotherStillRetires) {
+  const auto keys_at = [this](const std::string& now, std::vector<std::string> words) {
+    words.insert(words.begin(), "keys");
+    words.insert(words.end(), {"--ring", ring, "--now", now});
+    return run(words);
+  };
+  const auto rotate = [&](const std::string& now, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> words = {"rotate"};
+    words.insert(words.end(), more.begin(), more.end());
+    return keys_at(now, words);
+  };
+  keys_at("2026-01-01T00:00:00Z", {"generate", "--id", "old"});
+  rotate("2026-01-01T00:00:00Z", {"--id", "leaked"});
+  EXPECT_EQ(rotate("2026-01-01T00:01:00Z").err, "");
+
+  const Outcome of_itself = rotate("2026-01-01T02:00:00Z");
+  EXPECT_EQ(of_itself.exit_code, 1) << "no new key without being asked for";
+  EXPECT_TRUE(contains(of_itself.err, "step accept")) << of_itself.err;
+  EXPECT_EQ(rotate("2026-01-01T02:00:00Z", {"--step", "accept", "--id", "fresh"}).err, "");
+  EXPECT_EQ(rotate("2026-01-01T02:00:59Z", {"--step", "seal"}).exit_code, 1) << "hurried";
+  const Outcome sealing = rotate("2026-01-01T02:01:00Z", {"--step", "seal"});
+  EXPECT_TRUE(contains(sealing.out, "Key old opens what it sealed until 2026-01-02T00:02:00Z"))
+      << sealing.out;
+  EXPECT_EQ(keys_at("2026-01-01T02:01:01Z", {"retire", "leaked"}).out,
+            "Key leaked opens nothing from 2026-01-01T02:01:01Z on.\n");
+  const Outcome removed = rotate("2026-01-01T02:01:01Z");
+  EXPECT_TRUE(contains(removed.out, "key leaked is taken out. Key fresh seals."))
+      << removed.out << removed.err;
+  EXPECT_TRUE(contains(removed.out, "Key old opens what it sealed until 2026-01-02T00:02:00Z"));
+  const Outcome last = rotate("2026-01-02T00:02:00Z");
+  EXPECT_TRUE(contains(last.out, "key old is taken out. Key fresh seals.\n")) << last.out;
+}
+
+TEST_F(CommandTest, RetireNeverPutsAnEndOffAndNeverRevives) {
+  run({"keys", "generate", ring, "--id", "old"});
+  run({"keys", "rotate", ring, "--id", "new", "--settle", "0s"});
+  run({"keys", "rotate", ring, "--settle", "0s"});
+  ASSERT_EQ(run({"keys", "retire", ring, "old"}).exit_code, 0);
+  const std::string over = run({"keys", "list", ring}).out;
+  EXPECT_TRUE(contains(over, "(over)")) << over;
+  const Outcome revived = run({"keys", "retire", ring, "old", "--at", "2100-01-01T00:00:00Z"});
+  EXPECT_EQ(revived.exit_code, 1);
+  EXPECT_TRUE(contains(revived.err, "never puts it off")) << revived.err;
+  EXPECT_EQ(run({"keys", "list", ring}).out, over);
+  EXPECT_EQ(run({"keys", "retire", ring, "old"}).exit_code, 0) << "it opens nothing, as was asked for";
+  EXPECT_EQ(run({"keys", "list", ring}).out, over);
+}
+
+TEST_F(CommandTest, RotateDoesNotHurryAKeyOfWhichTheRingDoesNotSaySinceWhen) {
+  run({"keys", "generate", ring, "--id", "old"});
+  run({"keys", "rotate", ring, "--id", "new", "--now", "2026-01-01T00:00:00Z"});
+  std::string text = read_ring();
+  const std::string since = ", \"since\": \"2026-01-01T00:00:00Z\"";
+  ASSERT_TRUE(contains(text, since));
+  std::ofstream(ring) << text.erase(text.find(since), since.size());
+  EXPECT_TRUE(contains(run({"keys", "check", ring}).out, "since when it is here is not said"));
+  EXPECT_EQ(run({"keys", "rotate", ring, "--step", "seal"}).exit_code, 1);
+  const Outcome dated = run({"keys", "rotate", ring, "--now", "2026-01-02T00:00:00Z"});
+  EXPECT_EQ(dated.exit_code, 0) << dated.err;
+  EXPECT_TRUE(contains(dated.out, "Step 1 of 3: key new")) << dated.out;
+  EXPECT_TRUE(contains(dated.out, "That counts from now")) << dated.out;
+  EXPECT_EQ(run({"keys", "rotate", ring, "--now", "2026-01-02T00:00:59Z"}).exit_code, 1);
+  EXPECT_TRUE(contains(run({"keys", "rotate", ring, "--now", "2026-01-02T00:01:00Z"}).out, "key new seals"));
+}
+
+TEST_F(CommandTest, AWrongCommandLineEndsWithTwo) {
+  EXPECT_EQ(run({"keys", "generate", ring, "--id", "a b"}).exit_code, 2);
+  ASSERT_EQ(run({"keys", "generate", ring, "--id", "a"}).exit_code, 0);
+  EXPECT_EQ(run({"keys", "rotate", ring, "--id", "a b"}).exit_code, 2);
+  EXPECT_EQ(run({"keys", "rotate", ring, "--id", "b", "--step", "seal"}).exit_code, 2);
+  EXPECT_EQ(run({"keys", "retire", ring}).exit_code, 2);
+  EXPECT_EQ(run({"keys", "retire", ring, "none"}).exit_code, 1) << "well said, and not so";
 }
 
 TEST_F(CommandTest, RotateWalksThreeStepsAndSkipsNone) {
@@ -187,9 +316,13 @@ TEST_F(CommandTest, SaysWhatIsWrongWithARingAndShowsNothingOfIt) {
   EXPECT_FALSE(contains(broken.err, "c2VjcmV0"));
   EXPECT_EQ(run({"token", "seal", "--ring", ring}, "state").exit_code, 1);
   for (const char* time : {"2026-01-01", "now", "2026-02-30T00:00:00Z", "2026-01-01T00:00:00+01:00"}) {
-    EXPECT_EQ(run({"keys", "list", ring, "--now", time}).exit_code, 1) << time;
-    const Outcome refused = run({"keys", "check", ring, "--now", time});
-    EXPECT_EQ(refused.exit_code, 1) << time;
+    for (const char* command : {"list", "check", "rotate", "generate"}) {
+      EXPECT_EQ(run({"keys", command, ring, "--now", time}).exit_code, 2) << command << time;
+    }
+    EXPECT_EQ(run({"keys", "retire", ring, "a", "--at", time}).exit_code, 2) << time;
+    for (const char* command : {"seal", "open", "inspect"}) {
+      EXPECT_EQ(run({"token", command, "--ring", ring, "--now", time}, "sg1.a.AAAA").exit_code, 2) << command;
+    }
   }
 }
 
@@ -204,7 +337,7 @@ TEST_F(CommandTest, RetireTakesAKeyOutOfServiceUnlessItSeals) {
 TEST_F(CommandTest, CheckRefusesARingThatOthersMayRead) {
   run({"keys", "generate", ring});
   EXPECT_EQ(run({"keys", "check", ring}).exit_code, 0);
-  ::chmod(ring.c_str(), 0640);
+  ::chmod(ring.c_str(), 0644);
   const Outcome checked = run({"keys", "check", ring});
   EXPECT_NE(checked.exit_code, 0);
   EXPECT_TRUE(contains(checked.err, "mode 600"));

@@ -6,15 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include <signet/base/bytes.h>
-#include <signet/base/entropy.h>
 #include <signet/base/secret.h>
 #include <signet/keys/ring_text.h>
 
@@ -44,19 +43,73 @@ std::string system_says(const std::string& what, const std::string& path) {
   return what + " " + path + ": " + std::strerror(errno);
 }
 
+// What a file of keys is opened for.
+enum class Use : std::uint8_t { serve, look_after, change };
+
+Use use_of(RingReader reader) { return reader == RingReader::server ? Use::serve : Use::look_after; }
+
+bool in_own_groups(gid_t group) {
+  if (group == ::getegid()) return true;
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(0, ::getgroups(0, nullptr))));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  groups.resize(static_cast<std::size_t>(std::max(0, count)));
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
+bool belongs_to_right_user(const struct stat& status, Use use) {
+  if (status.st_uid == ::geteuid()) return true;
+  if (use != Use::serve && ::geteuid() == 0) return true;
+  return use != Use::change && status.st_uid == 0;
+}
+
+// Nobody but the owner; or of a file that root alone may write, a group that was given it to read.
+bool is_closed_to_others(const struct stat& status, Use use) {
+  const mode_t others = status.st_mode & (S_IRWXG | S_IRWXO);
+  if (others == 0) return true;
+  if (use == Use::change || others != S_IRGRP || status.st_uid != 0) return false;
+  return in_own_groups(status.st_gid) || (use == Use::look_after && ::geteuid() == 0);
+}
+
 // What is wrong with a file as a keeper of keys.
-std::optional<std::string> fault_of(const struct stat& status) {
+std::optional<std::string> fault_of(const struct stat& status, Use use) {
   if (!S_ISREG(status.st_mode)) return "is no regular file";
-  if (status.st_uid != ::geteuid() && status.st_uid != 0) return "belongs to another user";
-  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) return "is open to group or others: make it mode 600";
+  if (!belongs_to_right_user(status, use)) return "belongs to another user";
+  if (!is_closed_to_others(status, use)) return "is open to group or others: make it mode 600";
   if (status.st_size > static_cast<off_t>(ring_bytes_max)) return "is larger than a ring can be";
   return std::nullopt;
 }
 
-Result<std::vector<KeyEntry>> read_entries(const std::string& path) {
-  Result<Secret> text = read_private_file(path);
-  if (!text) return failure(std::move(text).error());
-  Result<std::vector<KeyEntry>> entries = parse_ring(as_text(text->expose()));
+struct PrivateFile {
+  Secret text;
+  struct stat status{};
+};
+
+// `name` is relative to the folder, which may be AT_FDCWD; `path` is for messages.
+Result<PrivateFile> read_file(int folder, const std::string& name, int flags, Use use,
+                              const std::string& path) {
+  // Not blocking, so that a pipe in the file's place cannot hold a server up.
+  const Descriptor file(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
+  if (!file.open()) return failure(system_says("cannot open", path));
+  PrivateFile read;
+  if (::fstat(file.get(), &read.status) != 0) return failure(system_says("cannot look at", path));
+  if (const auto fault = fault_of(read.status, use)) return failure(path + " " + *fault);
+  // A file that grows while it is read is cut here and is then no JSON.
+  Bytes bytes(static_cast<std::size_t>(read.status.st_size));
+  std::size_t have = 0;
+  while (have < bytes.size()) {
+    const ssize_t got = ::read(file.get(), bytes.data() + have, bytes.size() - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failure(system_says("cannot read", path));
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  read.text = Secret(std::move(bytes));
+  return read;
+}
+
+Result<std::vector<KeyEntry>> entries_in(const Secret& text, const std::string& path) {
+  Result<std::vector<KeyEntry>> entries = parse_ring(as_text(text.expose()));
   if (!entries) return failure(path + ": " + entries.error().message);
   return entries;
 }
@@ -65,11 +118,6 @@ Result<std::shared_ptr<const KeyRing>> ring_of(const std::string& path, std::vec
   Result<std::shared_ptr<const KeyRing>> ring = KeyRing::make(std::move(entries));
   if (!ring) return failure(path + ": " + ring.error().message);
   return ring;
-}
-
-std::string folder_of(const std::string& path) {
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  return folder.empty() ? "." : folder;
 }
 
 bool write_through(int file, ByteView bytes) {
@@ -82,45 +130,103 @@ bool write_through(int file, ByteView bytes) {
   return ::fsync(file) == 0;
 }
 
-// Makes a new file of mode 600 with these bytes, or nothing.
-Result<void> write_new(const std::string& path, ByteView bytes, const struct stat* like) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file.open()) return failure(system_says("cannot create", path));
-  // An administrator who changes a service's file must not take it away from the service.
-  const bool owned = like == nullptr || (like->st_uid == ::geteuid() && like->st_gid == ::getegid()) ||
-                     ::fchown(file.get(), like->st_uid, like->st_gid) == 0;
-  // The mode again, because the umask may have taken more away.
-  if (owned && ::fchmod(file.get(), 0600) == 0 && write_through(file.get(), bytes)) return {};
-  const std::string sentence = system_says("cannot write", path);
-  ::unlink(path.c_str());
-  return failure(sentence);
+// Whether the file belongs to whom another one does. An administrator who changes a service's file must not take it away
+// from the service. The group of a file of mode 600 opens nothing, so it is kept where that is possible.
+bool give_to_owner_of(const struct stat& like, int file) {
+  if (::fchown(file, like.st_uid, like.st_gid) == 0) return true;
+  return like.st_uid == ::geteuid();
 }
+
+// The folder of one ring file, locked: nobody else who writes ring files there does so meanwhile.
+class LockedFolder {
+ public:
+  static Result<LockedFolder> of(const std::string& path) {
+    const std::filesystem::path whole(path);
+    const std::string parent = whole.parent_path().string();
+    const std::string name = whole.filename().string();
+    if (name.empty() || name == "." || name == "..") return failure(path + " names no file");
+    LockedFolder folder(path, name, parent.empty() ? "." : parent);
+    if (!folder.open_.open() || ::flock(folder.open_.get(), LOCK_EX) != 0) {
+      return failure(system_says("cannot lock", folder.parent_));
+    }
+    return folder;
+  }
+
+  Result<PrivateFile> read() const { return read_file(open_.get(), name_, O_NOFOLLOW, Use::change, path_); }
+
+  // Puts a file of mode 600 with these bytes in the place of the one that is there, whose owner it gets.
+  Result<void> replace(ByteView bytes, const struct stat& like) const {
+    Result<void> written = write_unfinished(bytes, &like);
+    if (!written) return written;
+    if (::renameat(open_.get(), unfinished_.c_str(), open_.get(), name_.c_str()) == 0) return sync();
+    return give_up("cannot replace");
+  }
+
+  // The same where there is no file.
+  Result<void> create(ByteView bytes) const {
+    Result<void> written = write_unfinished(bytes, nullptr);
+    if (!written) return written;
+    if (::renameat2(open_.get(), unfinished_.c_str(), open_.get(), name_.c_str(), RENAME_NOREPLACE) == 0) {
+      return sync();
+    }
+    // Not every file system can rename without replacing.
+    const bool linked = (errno == EINVAL || errno == ENOSYS) &&
+                        ::linkat(open_.get(), unfinished_.c_str(), open_.get(), name_.c_str(), 0) == 0;
+    if (!linked) return give_up("cannot create");
+    ::unlinkat(open_.get(), unfinished_.c_str(), 0);
+    return sync();
+  }
+
+ private:
+  LockedFolder(std::string path, std::string name, std::string parent)
+      : path_(std::move(path)),
+        name_(std::move(name)),
+        unfinished_("." + name_ + ".unfinished"),
+        parent_(std::move(parent)),
+        open_(::open(parent_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+
+  Result<void> write_unfinished(ByteView bytes, const struct stat* like) const {
+    // Who holds the lock is the only one who writes here: what is there was left by a process that was killed.
+    ::unlinkat(open_.get(), unfinished_.c_str(), 0);
+    const Descriptor file(::openat(open_.get(), unfinished_.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file.open()) return failure(system_says("cannot create", path_));
+    const bool owned = like == nullptr || give_to_owner_of(*like, file.get());
+    // The mode again, because the umask may have taken more away.
+    if (owned && ::fchmod(file.get(), 0600) == 0 && write_through(file.get(), bytes)) return {};
+    return give_up("cannot write");
+  }
+
+  Result<void> sync() const {
+    if (::fsync(open_.get()) != 0) return failure(system_says("cannot write through", parent_));
+    return {};
+  }
+
+  Failure<Error> give_up(const std::string& what) const {
+    Failure<Error> sentence = failure(system_says(what, path_));
+    ::unlinkat(open_.get(), unfinished_.c_str(), 0);
+    return sentence;
+  }
+
+  std::string path_;  // for messages
+  std::string name_;
+  std::string unfinished_;
+  std::string parent_;
+  Descriptor open_;
+};
 
 }  // namespace
 
-Result<Secret> read_private_file(const std::string& path) {
-  // Not blocking, so that a pipe in the file's place cannot hold a server up.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.open()) return failure(system_says("cannot open", path));
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return failure(system_says("cannot look at", path));
-  if (const auto fault = fault_of(status)) return failure(path + " " + *fault);
-  // A file that grows while it is read is cut here and is then no JSON.
-  Bytes bytes(static_cast<std::size_t>(status.st_size));
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = ::read(file.get(), bytes.data() + have, bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return failure(system_says("cannot read", path));
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return Secret(std::move(bytes));
+Result<Secret> read_private_file(const std::string& path, RingReader reader) {
+  Result<PrivateFile> file = read_file(AT_FDCWD, path, 0, use_of(reader), path);
+  if (!file) return failure(std::move(file).error());
+  return std::move(file->text);
 }
 
-Result<std::shared_ptr<const KeyRing>> read_ring_file(const std::string& path) {
-  Result<std::vector<KeyEntry>> entries = read_entries(path);
+Result<std::shared_ptr<const KeyRing>> read_ring_file(const std::string& path, RingReader reader) {
+  Result<Secret> text = read_private_file(path, reader);
+  if (!text) return failure(std::move(text).error());
+  Result<std::vector<KeyEntry>> entries = entries_in(*text, path);
   if (!entries) return failure(std::move(entries).error());
   return ring_of(path, std::move(*entries));
 }
@@ -143,37 +249,28 @@ Result<std::shared_ptr<const KeyRing>> change_ring_file(
   std::error_code unresolved;
   const std::string real = std::filesystem::canonical(path, unresolved).string();
   if (unresolved) return failure("cannot find " + path + ": " + unresolved.message());
-  const Descriptor folder(::open(folder_of(real).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.open() || ::flock(folder.get(), LOCK_EX) != 0)
-    return failure(system_says("cannot lock", folder_of(real)));
+  Result<LockedFolder> folder = LockedFolder::of(real);
+  if (!folder) return failure(std::move(folder).error());
 
-  Result<std::vector<KeyEntry>> entries = read_entries(real);
+  Result<PrivateFile> file = folder->read();
+  if (!file) return failure(std::move(file).error());
+  Result<std::vector<KeyEntry>> entries = entries_in(file->text, real);
   if (!entries) return failure(std::move(entries).error());
   Result<void> changed = change(*entries);
   if (!changed) return failure(std::move(changed).error());
   const Secret text = write_ring(*entries);
   Result<std::shared_ptr<const KeyRing>> ring = ring_of(path, std::move(*entries));
   if (!ring) return ring;
-
-  struct stat status{};
-  if (::stat(real.c_str(), &status) != 0) return failure(system_says("cannot look at", real));
-  std::array<std::uint8_t, 8> number;
-  system_entropy().fill(number);
-  const std::string fresh = real + "." + hex(number);
-  Result<void> written = write_new(fresh, text.expose(), &status);
-  if (!written) return failure(std::move(written).error());
-  if (::rename(fresh.c_str(), real.c_str()) != 0) {
-    const std::string sentence = system_says("cannot replace", real);
-    ::unlink(fresh.c_str());
-    return failure(sentence);
-  }
-  if (::fsync(folder.get()) != 0) return failure(system_says("cannot write through", folder_of(real)));
+  Result<void> replaced = folder->replace(text.expose(), file->status);
+  if (!replaced) return failure(std::move(replaced).error());
   return ring;
 }
 
 Result<void> create_ring_file(const std::string& path, const std::vector<KeyEntry>& entries) {
+  Result<LockedFolder> folder = LockedFolder::of(path);
+  if (!folder) return failure(std::move(folder).error());
   const Secret text = write_ring(entries);
-  return write_new(path, text.expose(), nullptr);
+  return folder->create(text.expose());
 }
 
 std::optional<FileRing::Stamp> FileRing::stamp_of(const std::string& path) {

@@ -19,25 +19,37 @@
 
 namespace signet::keys {
 
+// Who reads a file that holds secrets.
+enum class RingReader : std::uint8_t {
+  server,         // takes no file that another user may have made or may read
+  administrator,  // the same, but root may look at the files of all users
+};
+
 // The ring of a file, or one sentence that says what is wrong (never with a secret in it). The file must be a regular
-// file that belongs to this user or to root and that nobody else may read or write (mode 600 or 400); a symbolic link
-// to one is followed.
-Result<std::shared_ptr<const token::KeyRing>> read_ring_file(const std::string& path);
+// file that belongs to this user and that nobody else may read or write (mode 600 or 400); or it belongs to root, and
+// nobody else may read it but a group that this process is in (mode 640 or 440: so a secret that Kubernetes mounts for
+// an fsGroup). A symbolic link to one is followed.
+Result<std::shared_ptr<const token::KeyRing>> read_ring_file(const std::string& path,
+                                                             RingReader reader = RingReader::server);
 
 // All of a file that holds a secret, under the same conditions.
-Result<Secret> read_private_file(const std::string& path);
+Result<Secret> read_private_file(const std::string& path, RingReader reader = RingReader::server);
 
 // The ring that an environment variable holds as text. The variable is wiped and removed, so that neither children nor
 // readers of /proc find it: call this once, before other threads read the environment.
 Result<std::shared_ptr<const token::KeyRing>> take_ring_from_environment(const char* variable);
 
 // Changes a ring file: reads it, lets `change` alter the keys, checks that they are a ring, and puts the new file in
-// the old one's place at once (owner kept, mode 600, written through to the disk). While it works, others who change
-// files of that folder this way wait. Without `change` succeeding, or if the result is no ring, nothing is written.
+// the old one's place at once (owner and group kept, mode 600, written through to the disk). The file must belong to
+// this user, or to anyone where this is root, and be open to nobody else. While it works, others who change or create
+// ring files of that folder wait. Without `change` succeeding, or if the result is no ring, nothing is written.
+// A process that is killed in the middle can leave the file `.<name>.unfinished` behind, which the next change of that
+// ring removes.
 Result<std::shared_ptr<const token::KeyRing>> change_ring_file(
     const std::string& path, const std::function<Result<void>(std::vector<token::KeyEntry>&)>& change);
 
-// Writes a new ring file, mode 600. Fails where there is a file already.
+// Writes a new ring file, mode 600: all of it, through to the disk, or nothing, but for `.<name>.unfinished` as above.
+// Fails where there is a file already.
 Result<void> create_ring_file(const std::string& path, const std::vector<token::KeyEntry>& entries);
 
 // How often the log says that a ring file is still no good.

@@ -28,19 +28,25 @@ struct RotationTimes {
   std::chrono::milliseconds lifetime = std::chrono::hours(24);
 };
 
-// The step that comes next in a ring.
+// The step that comes next of itself. A key that waits to seal comes first, then retired keys, then a new key.
 RotationStep next_step(const std::vector<token::KeyEntry>& entries);
 
-// Takes the step `step` at the time `now`, or says in one sentence why it may not be taken (yet): it is not the next
-// one, or the one before is not in force everywhere. Step accept makes a key named `new_id`, or after the day.
+// Takes the step `step` at the time `now`, or says in one sentence why it may not be taken (yet). Each key goes its own
+// way, so that a new one can come in while older ones still retire:
+//   accept  makes a key named `new_id`, or as free_id says, unless one waits to seal already. Where that one does not
+//           say since when it is in the ring, this step dates it to `now` and makes none: nobody knows who has read it.
+//   seal    needs a key that waits to seal, and came `times.settle` ago.
+//   retire  takes out the keys that open nothing any more, and needs one.
 Result<void> rotate(std::vector<token::KeyEntry>& entries, RotationStep step, Timestamp now,
                     const RotationTimes& times, const std::optional<std::string>& new_id, Entropy& entropy);
 
-// From `at` on, the key opens nothing. Refuses the sealing key and keys that are not there.
+// From `at` on, the key opens nothing. Refuses the sealing key, keys that are not there, and to put off the end of a key
+// that retires already: an end only ever comes nearer. A key that opens nothing at `at` anyway is left as it is.
 Result<void> retire_key(std::vector<token::KeyEntry>& entries, std::string_view id, Timestamp now,
                         Timestamp at);
 
-// A key id for a new key: the day, with a number where that is taken.
-std::string free_id(const std::vector<token::KeyEntry>& entries, Timestamp now);
+// A key id for a new key: the day and six random hexadecimal digits, so that the name of a key that was taken out does not
+// come back with another secret.
+std::string free_id(const std::vector<token::KeyEntry>& entries, Timestamp now, Entropy& entropy);
 
 }  // namespace signet::keys
