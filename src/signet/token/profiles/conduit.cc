@@ -19,7 +19,7 @@ std::string associated(const Context& context, std::string_view id) {
 
 // Of all that is in params and belongs to the request itself.
 std::optional<std::string> digest_of(const Context& context) {
-  std::optional<Text> params = read_params(context);
+  std::optional<Text> params = read_params(context, Dialect::python, ruby_depth_max);
   if (!params) return std::nullopt;
   std::erase_if(params->members, [](const auto& member) {
     return member.name == "_meta" || member.name == "inputResponses" || member.name == "requestState";
@@ -53,16 +53,14 @@ class Conduit final : public Profile {
     return verify(*claims, context, id);
   }
 
-  Result<std::string> seal(std::string_view state, const Context& context,
-                           std::optional<std::chrono::microseconds> lifetime,
+  Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
                            Entropy& entropy) const override {
     const std::optional<Text> term = read_text(state);
     if (!term) return failure("The state must be JSON text for this format.");
     const std::optional<std::string> digest = digest_of(context);
     if (!digest) return failure("The params are no JSON object.");
-    const std::chrono::microseconds usual = context.principal ? std::chrono::microseconds(default_lifetime)
-                                                              : std::chrono::microseconds(anonymous_lifetime);
-    const std::int64_t expiry = milliseconds(context.now + lifetime.value_or(usual));
+    const Duration usual = context.principal ? Duration(default_lifetime) : Duration(anonymous_lifetime);
+    const std::int64_t expiry = (context.now + lifetime.value_or(usual)).milliseconds();
     std::string json =
         R"({"p":)" + (context.principal ? python_string(*context.principal, Ascii::no) : "null");
     json += R"(,"e":)" + std::to_string(expiry) + R"(,"d":")" + *digest;
@@ -87,7 +85,7 @@ class Conduit final : public Profile {
     const Text* expiry = claims.find("e");
     const Text* state = claims.find("s");
     if (expiry == nullptr || !is_integer(*expiry) || state == nullptr) return refuse(Refusal::malformed, id);
-    if (!(static_cast<double>(milliseconds(context.now)) < double_of(*expiry)))
+    if (!(static_cast<double>(context.now.milliseconds()) < double_of(*expiry)))
       return refuse(Refusal::expired, id);
     const std::string* digest = claims.find_string("d");
     if (digest == nullptr || *digest != digest_of(context)) return refuse(Refusal::other_arguments, id);

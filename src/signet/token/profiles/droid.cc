@@ -40,7 +40,7 @@ class Droid final : public Profile {
     return opened;
   }
 
-  Result<std::string> seal(std::string_view state, const Context&, std::optional<std::chrono::microseconds>,
+  Result<std::string> seal(std::string_view state, const Context&, std::optional<Duration>,
                            Entropy&) const override {
     if (!is_plain_utf8(state)) return failure("The state must be UTF-8 text for this format.");
     return mac_of(state) + "." + std::string(state);

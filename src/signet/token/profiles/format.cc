@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::chrono::seconds rmcp_lifetime{600};
 
-std::optional<Timestamp> in_milliseconds(const std::optional<Instant>& time) {
-  if (!time) return std::nullopt;
-  return std::chrono::floor<std::chrono::milliseconds>(*time);
+// As `later` does it: not back, and not beyond latest_stamp.
+Duration lifetime_of(std::chrono::duration<double> lifetime, Timestamp now) {
+  const std::chrono::duration<double> most = latest_stamp - as_stamp(now);
+  return lifetime.count() > 0 ? Duration(std::min(lifetime, most)) : Duration();
 }
 
 // The first of two ends, of which either may be missing.
@@ -48,16 +49,16 @@ class Format final : public ForeignFormat {
     ForeignOpened result;
     result.state = std::move(opened->state);
     result.token_id = id_of(name(), token);
-    result.issued_at = in_milliseconds(opened->issued_at);
-    result.expires_at = sooner(in_milliseconds(opened->expires_at), options_.accept_until);
+    result.issued_at = opened->issued_at;
+    result.expires_at = sooner(opened->expires_at, options_.accept_until);
     result.key_id = std::move(opened->key_id);
     return result;
   }
 
   Result<std::string> seal(ByteView state, const Binding& binding, Timestamp now,
                            Entropy& entropy) const override {
-    std::optional<std::chrono::microseconds> lifetime;
-    if (options_.lifetime) lifetime = later(now, *options_.lifetime) - now;
+    std::optional<Duration> lifetime;
+    if (options_.lifetime) lifetime = lifetime_of(*options_.lifetime, now);
     if (!lifetime && name().starts_with("rmcp")) lifetime = rmcp_lifetime;
     return profile_->seal(as_text(state), context_of(binding, now), lifetime, entropy);
   }

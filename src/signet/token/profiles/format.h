@@ -27,8 +27,9 @@ struct FormatOptions {
   // The audience (python, ruby) or server module (conduit), where it was another than ours; empty: there was none.
   std::optional<std::string> audience;
 
-  // Of the states sealed for instances of the other system. Unset: that system's default, 600 s for rmcp.
-  std::optional<std::chrono::milliseconds> lifetime;
+  // Of the states sealed for instances of the other system, with all the digits that it may have there. Unset: that
+  // system's default, 600 s for rmcp.
+  std::optional<std::chrono::duration<double>> lifetime;
   // When the migration is over: later, such tokens are refused as those of a retired key.
   std::optional<Timestamp> accept_until;
   // Says that you know: this format, or this set-up of it, does not tell for whose request a state was made

@@ -54,7 +54,7 @@ class Haskell final : public Profile {
     return opened;
   }
 
-  Result<std::string> seal(std::string_view state, const Context&, std::optional<std::chrono::microseconds>,
+  Result<std::string> seal(std::string_view state, const Context&, std::optional<Duration>,
                            Entropy& entropy) const override {
     const ProfileKey& key = keys_.front();
     Bytes sealed(nonce_bytes);

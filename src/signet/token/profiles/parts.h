@@ -47,14 +47,11 @@ inline Bytes bytes_of(std::string_view text) { return Bytes(text.begin(), text.e
 // Big-endian.
 std::string eight_bytes(std::uint64_t value);
 
-inline std::int64_t whole_seconds(Instant time) {
-  return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
-}
-inline std::int64_t milliseconds(Instant time) {
-  return std::chrono::floor<std::chrono::milliseconds>(time).time_since_epoch().count();
-}
-inline double seconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1e6; }
-// Nothing beyond what an Instant holds (an infinite expiry).
+// The sum, or the nearest number that 64 bits hold.
+std::int64_t saturating_sum(std::int64_t a, std::int64_t b);
+
+Instant instant_of(std::int64_t milliseconds);
+// Nothing where it is no time (an infinite expiry).
 std::optional<Instant> instant_of(double seconds);
 
 // Whether the JSON value is the number 1 (1.0 too).
@@ -63,6 +60,6 @@ bool is_one(const Text* value);
 // `name` of params: empty where it is absent or null, nothing where it is there and no string.
 std::optional<std::string> string_param(const Text& params, std::string_view name);
 // The params as an object; an empty one where there are none, nothing where they are no JSON.
-std::optional<Text> read_params(const Context& context, int depth_max = ruby_depth_max);
+std::optional<Text> read_params(const Context& context, Dialect dialect, int depth_max);
 
 }  // namespace signet::token::profiles

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
+#include <signet/token/claims_format.h>
 #include <signet/token/profiles/parts.h>
 
 namespace signet::token::profiles {
@@ -25,7 +27,39 @@ constexpr std::array<Named, 8> all = {{
     {"conduit-mcp-0.11", make_conduit},
 }};
 
+// The next integer below, or the nearest one that 64 bits hold.
+std::int64_t saturating_floor(double value) {
+  constexpr double beyond = 0x1p63;
+  if (!(value < beyond)) return std::numeric_limits<std::int64_t>::max();
+  if (value < -beyond) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(std::floor(value));
+}
+
 }  // namespace
+
+Duration::Duration(std::chrono::milliseconds time)
+    : seconds_(static_cast<double>(time.count()) / 1000), milliseconds_(time.count()) {}
+
+Duration Duration::of_seconds(double seconds) {
+  // The double nearest to a millisecond may lie below it: the millisecond is that of the nearest microsecond, as long as
+  // doubles tell those apart, and the nearest one beyond.
+  constexpr double microseconds_told = 9e9;
+  const bool told = std::fabs(seconds) < microseconds_told;
+  Duration duration;
+  duration.seconds_ = seconds;
+  duration.milliseconds_ =
+      saturating_floor(told ? std::round(seconds * 1e6) / 1e3 : std::round(seconds * 1e3));
+  return duration;
+}
+
+std::int64_t Duration::whole_seconds() const { return saturating_floor(seconds_); }
+
+Duration Duration::operator+(const Duration& other) const {
+  Duration sum;
+  sum.seconds_ = seconds_ + other.seconds_;
+  sum.milliseconds_ = saturating_sum(milliseconds_, other.milliseconds_);
+  return sum;
+}
 
 std::vector<std::string_view> profile_names() {
   std::vector<std::string_view> names;
@@ -62,10 +96,19 @@ std::string eight_bytes(std::uint64_t value) {
   return bytes;
 }
 
+std::int64_t saturating_sum(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
+Instant instant_of(std::int64_t milliseconds) {
+  return as_stamp(Instant(std::chrono::milliseconds(milliseconds)));
+}
+
 std::optional<Instant> instant_of(double seconds) {
-  constexpr double most = 9e12;  // a microsecond count beyond that overflows
-  if (!(std::fabs(seconds) < most)) return std::nullopt;
-  return Instant(std::chrono::microseconds(std::llround(seconds * 1e6)));
+  if (!std::isfinite(seconds)) return std::nullopt;
+  return instant_of(Duration::of_seconds(seconds).milliseconds());
 }
 
 bool is_one(const Text* value) {
@@ -79,13 +122,13 @@ std::optional<std::string> string_param(const Text& params, std::string_view nam
   return value->value;
 }
 
-std::optional<Text> read_params(const Context& context, int depth_max) {
+std::optional<Text> read_params(const Context& context, Dialect dialect, int depth_max) {
   if (context.params.empty()) {
     Text none;
     none.kind = Text::Kind::object;
     return none;
   }
-  std::optional<Text> params = read_text(context.params, NonFinite::accepted, depth_max);
+  std::optional<Text> params = read_text(context.params, dialect, depth_max);
   if (!params || !params->is(Text::Kind::object)) return std::nullopt;
   return params;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <signet/base/bytes.h>
+#include <signet/base/clock.h>
 #include <signet/base/entropy.h>
 #include <signet/base/result.h>
 #include <signet/base/secret.h>
@@ -19,8 +21,31 @@
 
 namespace signet::token::profiles {
 
-// Finer than Timestamp: one of the systems writes its clock with microseconds.
-using Instant = std::chrono::sys_time<std::chrono::microseconds>;
+// A time that a token names, between 1970 and latest_stamp: what lies beyond is moved there.
+using Instant = Timestamp;
+
+// A length of time, or the time since 1970, as the other systems carry it: Python and JavaScript as seconds in a double,
+// of which every digit goes into their tokens, the others in whole milliseconds or seconds. Whatever does not fit into
+// 64 bits becomes the nearest number that does.
+class Duration {
+ public:
+  Duration() = default;
+  Duration(std::chrono::milliseconds time);
+  Duration(Timestamp since_1970) : Duration(since_1970.time_since_epoch()) {}
+  template <typename Rep, typename Period>
+  Duration(std::chrono::duration<Rep, Period> time)
+      : Duration(of_seconds(std::chrono::duration<double>(time).count())) {}
+  static Duration of_seconds(double seconds);
+
+  double seconds() const { return seconds_; }
+  std::int64_t whole_seconds() const;                          // the next below
+  std::int64_t milliseconds() const { return milliseconds_; }  // the next below
+  Duration operator+(const Duration& other) const;
+
+ private:
+  double seconds_ = 0;
+  std::int64_t milliseconds_ = 0;
+};
 
 // One key, as the other system was given it. `id` is empty where the format names no keys.
 struct ProfileKey {
@@ -45,7 +70,7 @@ struct Context {
   std::string protocol_version;
   // What the application itself bound: rmcp's associated data, or what TypeScript's bind() returned.
   std::optional<std::string> bound;
-  Instant now{};
+  Duration now;  // since 1970
 };
 
 // What came out of a token.
@@ -81,8 +106,7 @@ class Profile {
   // The token that the other system would make. Without a lifetime, the system's default (rmcp: for ever). Formats
   // whose tokens have no expiry ignore it. One sentence where the state is not what the format can hold.
   virtual Result<std::string> seal(std::string_view state, const Context& context,
-                                   std::optional<std::chrono::microseconds> lifetime,
-                                   Entropy& entropy) const = 0;
+                                   std::optional<Duration> lifetime, Entropy& entropy) const = 0;
 };
 
 // The names: haskell-mcp-server, python-sdk-v1, ruby-sdk-v1, typescript-sdk-v1, rmcp-rs1, rmcp-rs2, protocol-droid,

@@ -1,9 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <limits>
 #include <random>
 
 #include <signet/base/source_dir_for_tests.h>
+#include <signet/token/claims_format.h>
 #include <signet/token/codec.h>
 #include <signet/token/key_ring.h>
 #include <signet/token/profiles/format.h>
@@ -53,8 +59,10 @@ TEST(Vectors, AllPassAndWhatIsStricterIsListedHere) {
   EXPECT_THAT(report.malformed, IsEmpty());
   EXPECT_THAT(report.other_reasons, IsEmpty());
   EXPECT_EQ(report.failed, 0U);
-  EXPECT_EQ(report.passed + report.stricter.size(), 463U);
+  EXPECT_EQ(report.passed + report.stricter.size(), 744U);
   EXPECT_EQ(ids_of(report.stricter),
+            "argument-digests ruby {\"a\"\n"
+            "argument-digests ruby {\"a\"\n"
             "haskell-mcp-server b64-unpadded-empty\n"
             "haskell-mcp-server b64-unpadded-3byte\n"
             "haskell-mcp-server b64-unpadded-ascii\n"
@@ -67,6 +75,29 @@ TEST(Vectors, AllPassAndWhatIsStricterIsListedHere) {
             "ruby-sdk-v1 b64-pad-right\n"
             "ruby-sdk-v1 b64-padded-s\n"
             "ruby-sdk-v1 b64-padded-sss\n"
+            "ruby-sdk-v1 tools-name-as-uri\n"
+            "ruby-sdk-v1 tools-name-as-null-name\n"
+            "ruby-sdk-v1 tools-name-as-false-name\n"
+            "ruby-sdk-v1 tools-uri\n"
+            "ruby-sdk-v1 tools-uri-as-null-name\n"
+            "ruby-sdk-v1 tools-uri-as-false-name\n"
+            "ruby-sdk-v1 tools-null-name\n"
+            "ruby-sdk-v1 tools-false-name\n"
+            "ruby-sdk-v1 prompts-name-as-uri\n"
+            "ruby-sdk-v1 prompts-name-as-null-name\n"
+            "ruby-sdk-v1 prompts-name-as-false-name\n"
+            "ruby-sdk-v1 prompts-uri\n"
+            "ruby-sdk-v1 prompts-uri-as-null-name\n"
+            "ruby-sdk-v1 prompts-uri-as-false-name\n"
+            "ruby-sdk-v1 prompts-null-name\n"
+            "ruby-sdk-v1 prompts-false-name\n"
+            "ruby-sdk-v1 resources-name\n"
+            "ruby-sdk-v1 resources-name-as-both\n"
+            "ruby-sdk-v1 resources-uri-as-name\n"
+            "ruby-sdk-v1 resources-uri-as-both\n"
+            "ruby-sdk-v1 resources-both\n"
+            "ruby-sdk-v1 resources-both-reversed\n"
+            "ruby-sdk-v1 resources-empty-name\n"
             "ruby-sdk-v1 v-target-3\n"
             "ruby-sdk-v1 v-target-4\n"
             "ruby-sdk-v1 v-target-12\n"
@@ -79,6 +110,7 @@ TEST(Vectors, AllPassAndWhatIsStricterIsListedHere) {
             "typescript-sdk-v1 b64-mac-lead-ws\n"
             "typescript-sdk-v1 trail-newline\n"
             "typescript-sdk-v1 env-b64-body-std\n"
+            "typescript-sdk-v1 depth-901\n"
             "typescript-sdk-v1 v-env-9\n");
 }
 
@@ -112,7 +144,7 @@ TEST(Vectors, RepeatsAndTokenExpressionsAreExpanded) {
   EXPECT_THAT(report.malformed, IsEmpty());
 }
 
-TEST(Vectors, WhatIsNoVectorFileIsSaidAndNothingElse) {
+TEST(Vectors, WhatIsNoVectorFileIsSaidAndCountsAsFailed) {
   for (const std::string& json :
        {std::string("nothing"), std::string("[]"), std::string(R"({"profile":"other","vectors":[]})"),
         std::string(R"({"profile":"protocol-droid"})"),
@@ -126,8 +158,116 @@ TEST(Vectors, WhatIsNoVectorFileIsSaidAndNothingElse) {
         std::string(R"({"cases":[{"arguments":1}]})")}) {
     const VectorReport report = report_of(json);
     EXPECT_EQ(report.malformed.size(), 1U) << json;
-    EXPECT_EQ(report.passed + report.failed, 0U) << json;
+    EXPECT_EQ(report.passed, 0U) << json;
+    EXPECT_EQ(report.failed, 1U) << json;
   }
+}
+
+const std::string droid_token = "a7b9f7ced30ce7a9620b9aead6545ea8fc92f89dc527192ca984cacc58f625f1.step=2";
+
+TEST(Vectors, OneThatIsMalformedLeavesTheOthers) {
+  const std::string good = R"({"id":"x",)" + droid_key + R"(,"token":")" + droid_token +
+                           R"(","expect":{"ok":true,"state":"step=2"}})";
+  const VectorReport report = report_of(droid_file(
+      good + R"(,{"id":"no token"},{"id":"too long","token":{"repeat":"a","times":1e300}},7,)" + good));
+  EXPECT_EQ(report.passed, 2U);
+  EXPECT_EQ(report.failed, 3U);
+  EXPECT_EQ(report.malformed.size(), 3U);
+
+  const VectorReport listed = report_of(
+      R"({"profile":"protocol-droid","definitions":{"digest_vectors":[{"arguments_raw":"{}"}]},"vectors":[)" +
+      good + "]}");
+  EXPECT_EQ(listed.passed, 1U);
+  EXPECT_EQ(listed.failed, 1U);
+}
+
+// testdata/protocol-droid.sealed.json has every place where the token may stand.
+TEST(Vectors, OneThatOnlySealsNeedsATokenSomewhereAndTheRightOne) {
+  const auto report_of_seal = [](const std::string& token) {
+    return report_of(
+        droid_file(R"({"id":"x","op":"seal",)" + droid_key + R"(,"seal":{"state":"step=2")" + token + "}}"));
+  };
+  EXPECT_EQ(report_of_seal(R"(,"token":")" + droid_token + '"').passed, 1U);
+  const VectorReport other = report_of_seal(R"(,"token":"a.step=2")");
+  EXPECT_EQ(other.failed, 1U);
+  EXPECT_THAT(other.malformed, IsEmpty());
+  EXPECT_EQ(report_of_seal("").failed, 1U);
+  EXPECT_EQ(report_of_seal("").malformed.size(), 1U);
+}
+
+// Names in a directory of its own, which goes with it.
+class VectorPaths : public ::testing::Test {
+ protected:
+  VectorPaths() {
+    std::string name = ::testing::TempDir() + "vectors-XXXXXX";
+    directory_ = ::mkdtemp(name.data());
+  }
+  ~VectorPaths() override { std::filesystem::remove_all(directory_); }
+  VectorReport report_of_path(const std::string& name) const {
+    VectorReport report;
+    try_vector_files(directory_ / name, report);
+    return report;
+  }
+  std::filesystem::path directory_;
+};
+
+TEST_F(VectorPaths, WhatIsNoFileIsSaidAndNeverWaitedFor) {
+  ASSERT_EQ(::mkfifo((directory_ / "pipe.json").c_str(), 0600), 0);
+  std::filesystem::create_symlink("loop.json", directory_ / "loop.json");
+  std::filesystem::create_symlink("/dev/zero", directory_ / "device.json");
+  std::filesystem::create_directory(directory_ / "folder.json");
+  std::ofstream(directory_ / "empty.json");
+  for (const std::string name :
+       {"pipe.json", "loop.json", "device.json", "folder.json", "empty.json", "none.json"}) {
+    const VectorReport report = report_of_path(name);
+    EXPECT_EQ(report.malformed.size(), 1U) << name;
+    EXPECT_EQ(report.failed, 1U) << name;
+  }
+  std::ofstream(directory_ / "good.json") << droid_file("");
+  const VectorReport all = report_of_path("");
+  EXPECT_EQ(all.malformed.size(), 5U);
+  EXPECT_EQ(report_of_path("good.json").failed, 0U);
+}
+
+TEST_F(VectorPaths, AFileLargerThanTheLimitIsNotRead) {
+  std::ofstream(directory_ / "large.json");
+  std::filesystem::resize_file(directory_ / "large.json", (std::uintmax_t{64} << 20) + 1);
+  const VectorReport report = report_of_path("large.json");
+  ASSERT_EQ(report.malformed.size(), 1U);
+  EXPECT_THAT(report.malformed[0], HasSubstr("larger than 64 MiB"));
+}
+
+// --- lengths of time ---
+
+TEST(Durations, KeepTheDigitsOfADoubleAndOfAnInteger) {
+  EXPECT_EQ(Duration::of_seconds(1796014639.3022282).seconds(), 1796014639.3022282);
+  EXPECT_EQ(Duration::of_seconds(1.0 / 3).seconds(), 1.0 / 3);
+  EXPECT_EQ(Duration::of_seconds(1796014639.001).milliseconds(), 1796014639001);
+  EXPECT_EQ(Duration::of_seconds(1790000000.9999998).whole_seconds(), 1790000000);
+  EXPECT_EQ(Duration::of_seconds(-0.5).whole_seconds(), -1);
+  EXPECT_EQ(Duration(9007199254740993ms).milliseconds(), 9007199254740993);
+  EXPECT_EQ(Duration(now).seconds(), 1790000000.0);
+  EXPECT_EQ(Duration(600s).milliseconds(), 600'000);
+}
+
+TEST(Durations, EndWhereSixtyFourBitsEnd) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(Duration::of_seconds(1e300).milliseconds(), most);
+  EXPECT_EQ(Duration::of_seconds(-1e300).milliseconds(), least);
+  EXPECT_EQ(Duration::of_seconds(1e300).whole_seconds(), most);
+  EXPECT_EQ((Duration(std::chrono::milliseconds(most)) + 1ms).milliseconds(), most);
+  EXPECT_EQ((Duration(std::chrono::milliseconds(least)) + -1ms).milliseconds(), least);
+  EXPECT_EQ((Duration(std::chrono::milliseconds(most)) + -1ms).milliseconds(), most - 1);
+}
+
+TEST(Profiles, AnExpiryBeyondEveryCalendarIsTheLastStamp) {
+  testing::SeededEntropy entropy(1);
+  const auto profile = *make_profile("rmcp-rs1", one_key());
+  const std::string token = *profile->seal("s", deploy(), std::chrono::milliseconds::max(), entropy);
+  EXPECT_EQ(profile->open(token, deploy())->expires_at, latest_stamp);
+  const std::string forever = *profile->seal("s", deploy(), std::nullopt, entropy);
+  EXPECT_FALSE(profile->open(forever, deploy())->expires_at.has_value());
 }
 
 // --- every format alike ---
@@ -213,10 +353,36 @@ TEST(Profiles, EachBindingOfPythonIsVerifiedBothWays) {
   EXPECT_EQ(refusal(deploy(), other), "other_principal");
   EXPECT_EQ(refusal(other, deploy()), "other_principal");
   other = deploy();
-  other.now += 600s;
+  other.now = now + 600s;
   EXPECT_EQ(refusal(deploy(), other), "expired");
-  other.now = deploy().now - 61s;
+  other.now = now - 61s;
   EXPECT_EQ(refusal(deploy(), other), "issued_in_future");
+}
+
+// The original binds a name even where the method goes by its uri: we seal as it does, and open only what both mean.
+TEST(Profiles, RubySealsForTheNameAndOpensNoUriInItsPlace) {
+  testing::SeededEntropy entropy(1);
+  const auto ruby = *make_profile("ruby-sdk-v1", one_key());
+  const auto reading = [](const std::string& params) {
+    Context context;
+    context.method = "resources/read";
+    context.params = params;
+    context.now = now;
+    return context;
+  };
+  const Context plain = reading(R"({"uri":"file:///a"})");
+  const Context named = reading(R"({"uri":"file:///b","name":"file:///a"})");
+  const std::string token = *ruby->seal("s", named, std::nullopt, entropy);
+  EXPECT_TRUE(ruby->open(token, plain).ok());  // the original sealed it for file:///a
+  const auto refused = ruby->open(token, named);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().reason, Refusal::other_target);
+  EXPECT_FALSE(refused.error().stricter.empty());
+  // What the original refuses is refused as there.
+  const auto other = ruby->open(*ruby->seal("s", plain, std::nullopt, entropy),
+                                reading(R"({"uri":"file:///a","name":"other"})"));
+  ASSERT_FALSE(other.ok());
+  EXPECT_TRUE(other.error().stricter.empty());
 }
 
 TEST(Profiles, PythonTakesNoKeyTwice) {
@@ -270,7 +436,7 @@ TEST(Profiles, ConduitLivesAMinuteForNobodyAndFiveForSomebody) {
   testing::SeededEntropy entropy(1);
   const auto opens_after = [&](Context context, std::chrono::milliseconds later) {
     const std::string token = *profile->seal("1", context, std::nullopt, entropy);
-    context.now += later;
+    context.now = now + later;
     return profile->open(token, context).ok();
   };
   Context anonymous = deploy();
@@ -327,13 +493,41 @@ TEST(Spelling, WhatOneSystemRaisesForHasNoDigest) {
   EXPECT_FALSE(python_arguments_digest("{").has_value());
 }
 
+TEST(Spelling, RubyReadsCommentsAndAnyEscapeAndNoLoneSurrogate) {
+  const auto value = [](std::string_view text, Dialect dialect) {
+    const std::optional<Text> read = read_text(text, dialect);
+    return read ? read->value : std::string("no");
+  };
+  for (const char* text : {"/* a */ 1", "// a\n1", "1 /**/", "1//\n", "/*/ */1"}) {
+    EXPECT_EQ(value(text, Dialect::ruby), "1") << text;
+    EXPECT_EQ(value(text, Dialect::javascript), "no") << text;
+    EXPECT_EQ(value(text, Dialect::python), "no") << text;
+  }
+  for (const char* text : {"1 // no end", "/* no end", "1 /", "/*/1"})
+    EXPECT_EQ(value(text, Dialect::ruby), "no") << text;
+  EXPECT_EQ(value(R"("\q")", Dialect::ruby), "q");
+  EXPECT_EQ(value(R"("\q")", Dialect::javascript), "no");
+  EXPECT_EQ(value("\"\\\x01\"", Dialect::ruby), "no");
+  EXPECT_EQ(value(R"("\ud800")", Dialect::ruby), "no");
+  EXPECT_NE(value(R"("\ud800")", Dialect::javascript), "no");
+  EXPECT_EQ(value(R"("\ud83d\ude00")", Dialect::ruby), "\U0001F600");
+  EXPECT_FALSE(ruby_arguments_digest(R"({"a":"\ud800","a":1})").has_value());
+  EXPECT_FALSE(ruby_arguments_digest(R"({"a":NaN,"a":1})").has_value());
+}
+
+TEST(Spelling, DepthIsCountedOutsideStringsOnly) {
+  EXPECT_FALSE(is_deeper(R"([["[\"[[["]])", 2));
+  EXPECT_TRUE(is_deeper(R"([["[\"[[["]])", 1));
+  EXPECT_FALSE(is_deeper("[[],[],[]]", 2));
+}
+
 TEST(Spelling, ReadsNoTextDeeperThanTheLimit) {
   EXPECT_TRUE(read_text(std::string(100, '[') + std::string(100, ']')).has_value());
   EXPECT_FALSE(read_text(std::string(101, '[') + std::string(101, ']')).has_value());
   EXPECT_FALSE(read_text(std::string(1'000'000, '[')).has_value());
   const std::string deep = std::string(script_depth_max, '[') + std::string(script_depth_max, ']');
-  EXPECT_TRUE(read_text(deep, NonFinite::refused, script_depth_max).has_value());
-  EXPECT_FALSE(read_text("[" + deep + "]", NonFinite::refused, script_depth_max).has_value());
+  EXPECT_TRUE(read_text(deep, Dialect::javascript, script_depth_max).has_value());
+  EXPECT_FALSE(read_text("[" + deep + "]", Dialect::javascript, script_depth_max).has_value());
 }
 
 TEST(Spelling, ReadsJsonAndNothingElse) {
@@ -361,7 +555,7 @@ TEST(Spelling, ReadsJsonAndNothingElse) {
                            "{\"a\"}"}) {
     EXPECT_FALSE(read_text(text).has_value()) << text;
   }
-  EXPECT_TRUE(read_text("NaN", NonFinite::accepted).has_value());
+  EXPECT_TRUE(read_text("NaN", Dialect::python).has_value());
 }
 
 // --- a Sealer that moves from another system ---

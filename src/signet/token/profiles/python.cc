@@ -18,6 +18,8 @@ constexpr std::size_t salt_bytes = 8;
 constexpr std::size_t digest_bytes = 16;
 constexpr double skew_seconds = 60;
 constexpr std::chrono::seconds default_lifetime{600};
+constexpr std::string_view no_name =
+    "no request has an array or an object for its name, or such deep arguments";
 
 using KeyId = std::array<std::uint8_t, key_id_bytes>;
 
@@ -87,7 +89,7 @@ struct Identity {
 };
 
 std::optional<Identity> identity_of(const Context& context) {
-  const std::optional<Text> params = read_params(context, script_depth_max);
+  const std::optional<Text> params = read_params(context, Dialect::python, script_depth_max);
   if (!params) return std::nullopt;
   const bool reads_resource = context.method == "resources/read";
   std::optional<std::string> target = str_of(params->find(reads_resource ? "uri" : "name"));
@@ -145,19 +147,18 @@ class Python final : public Profile {
         Cipher::aes_256_gcm, {key->key.expose(), sealed.subspan(key_id_bytes, nonce_bytes), as_bytes(bound)},
         secret.first(secret.size() - tag_bytes), secret.last(tag_bytes));
     if (!json) return refuse(Refusal::not_authentic, hex(id));
-    const std::optional<Text> claims = read_text(as_text(*json), NonFinite::accepted, script_depth_max);
+    const std::optional<Text> claims = read_text(as_text(*json), Dialect::python, script_depth_max);
     if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed, hex(id));
     return verify(*claims, context, hex(id));
   }
 
-  Result<std::string> seal(std::string_view state, const Context& context,
-                           std::optional<std::chrono::microseconds> lifetime,
+  Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
                            Entropy& entropy) const override {
     const std::optional<Identity> identity = identity_of(context);
     if (!identity) return failure("The params are no JSON object, or their name is none.");
     if (!is_string_value(state)) return failure("The state must be text for this format.");
-    const double issued = seconds(context.now.time_since_epoch());
-    const double expiry = issued + seconds(lifetime.value_or(default_lifetime));
+    const double issued = context.now.seconds();
+    const double expiry = issued + lifetime.value_or(default_lifetime).seconds();
     std::string json = R"({"v":1,"iat":)" + python_float(issued) + R"(,"exp":)" + python_float(expiry);
     json += R"(,"m":)" + python_string(context.method) + R"(,"t":)" + python_string(identity->target);
     json += R"(,"a":)" + python_string(identity->arguments) + R"(,"s":)" + python_string(state);
@@ -189,13 +190,13 @@ class Python final : public Profile {
     if (number_of(claims.find("v")) != 1.0 || !issued || !expiry || state == nullptr) {
       return refuse(Refusal::malformed, std::move(id));
     }
-    const double now = seconds(context.now.time_since_epoch());
+    const double now = context.now.seconds();
     if (!(*issued <= now + skew_seconds)) return refuse(Refusal::issued_in_future, std::move(id));
     if (!(now < *expiry)) return refuse(Refusal::expired, std::move(id));
     const std::optional<Identity> identity = identity_of(context);
     if (!is_string(claims, "m", context.method)) return refuse(Refusal::other_method, std::move(id));
-    if (!identity || !is_string(claims, "t", identity->target))
-      return refuse(Refusal::other_target, std::move(id));
+    if (!identity) return refuse(Refusal::other_target, std::move(id), no_name);
+    if (!is_string(claims, "t", identity->target)) return refuse(Refusal::other_target, std::move(id));
     if (!is_string(claims, "a", identity->arguments)) return refuse(Refusal::other_arguments, std::move(id));
     const bool audience_fits =
         context.audience ? is_string(claims, "aud", *context.audience) : !is_there(claims, "aud");
@@ -226,7 +227,7 @@ class Python final : public Profile {
 
 std::optional<ArgumentsDigest> python_arguments_digest(std::string_view arguments) {
   if (arguments.empty()) return digest_of(nullptr);
-  const std::optional<Text> read = read_text(arguments, NonFinite::accepted, script_depth_max);
+  const std::optional<Text> read = read_text(arguments, Dialect::python, script_depth_max);
   if (!read) return std::nullopt;
   return digest_of(&*read);
 }

@@ -43,9 +43,8 @@ std::vector<std::string_view> split(std::string_view token) {
   return parts;
 }
 
-std::string body_of(std::string_view state, const Context& context,
-                    std::optional<std::chrono::microseconds> lifetime) {
-  const std::int64_t expiry = lifetime ? milliseconds(context.now + *lifetime) : 0;
+std::string body_of(std::string_view state, const Context& context, std::optional<Duration> lifetime) {
+  const std::int64_t expiry = lifetime ? (context.now + *lifetime).milliseconds() : 0;
   return eight_bytes(static_cast<std::uint64_t>(expiry)) + std::string(state);
 }
 
@@ -56,11 +55,11 @@ Result<ProfileOpened, ProfileRefused> read_body(std::string_view body, const Con
   std::uint64_t big_endian = 0;
   for (const std::uint8_t byte : as_bytes(body.substr(0, expiry_bytes))) big_endian = big_endian << 8 | byte;
   const auto expiry = static_cast<std::int64_t>(big_endian);
-  if (expiry != 0 && milliseconds(context.now) > expiry) return refuse(Refusal::expired, std::move(key_id));
+  if (expiry != 0 && context.now.milliseconds() > expiry) return refuse(Refusal::expired, std::move(key_id));
   ProfileOpened opened;
   opened.state = bytes_of(body.substr(expiry_bytes));
   opened.key_id = std::move(key_id);
-  if (expiry != 0) opened.expires_at = instant_of(static_cast<double>(expiry) / 1000);
+  if (expiry != 0) opened.expires_at = instant_of(expiry);
   return opened;
 }
 
@@ -99,8 +98,8 @@ class RmcpRs1 final : public Profile {
     return read_body(decoded->body, context, {});
   }
 
-  Result<std::string> seal(std::string_view state, const Context& context,
-                           std::optional<std::chrono::microseconds> lifetime, Entropy&) const override {
+  Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
+                           Entropy&) const override {
     return seal_1(key_, bound_of(context), body_of(state, context, lifetime));
   }
 
@@ -132,8 +131,8 @@ class RmcpRs2 final : public Profile {
     return read_body(decoded->body, context, key->id);
   }
 
-  Result<std::string> seal(std::string_view state, const Context& context,
-                           std::optional<std::chrono::microseconds> lifetime, Entropy&) const override {
+  Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
+                           Entropy&) const override {
     const std::string body = body_of(state, context, lifetime);
     const std::string bound = bound_of(context);
     if (config_.rs1_signing) return seal_1(find_key(config_.keys, *config_.rs1_signing)->secret, bound, body);

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::string_view prefix = "v1.";
 constexpr std::chrono::seconds default_lifetime{300};
+constexpr std::string_view not_its_own =
+    "the target is the method's own field: a name must not stand in for the uri that is read";
 
 // Whether the original's decoder takes it: the + and / of the other alphabet, and padding, which it completes.
 bool original_takes(std::string_view text) {
@@ -27,13 +29,19 @@ bool is_falsy(const Text* value) {
          (value->is(Text::Kind::boolean) && value->value == "false");
 }
 
-// The target as the specification has it. The original takes `name` before `uri` for every method.
-std::optional<std::string> target_of(const Context& context, const Text& params) {
+// `name`, and `uri` where there is none, for every method alike; nothing where it is no text.
+std::optional<std::string> target_of(const Text& params) {
+  return string_param(params, is_falsy(params.find("name")) ? "uri" : "name");
+}
+
+// What the method itself goes by, as the specification has it.
+std::optional<std::string> own_target_of(const Context& context, const Text& params) {
   return string_param(params, context.method == "resources/read" ? "uri" : "name");
 }
 
-std::optional<std::string> original_target_of(const Text& params) {
-  return string_param(params, is_falsy(params.find("name")) ? "uri" : "name");
+// As the original reads a request: JSON of so many levels, of which the message is the first.
+std::optional<Text> params_of(const Context& context) {
+  return read_params(context, Dialect::ruby, ruby_depth_max - 1);
 }
 
 std::optional<ArgumentsDigest> digest_of(const Text* arguments) {
@@ -65,26 +73,26 @@ class Ruby final : public Profile {
         decrypt(Cipher::aes_256_gcm, {key_.expose(), sealed.first(nonce_bytes), as_bytes(prefix)},
                 sealed.subspan(nonce_bytes, sealed.size() - nonce_bytes - tag_bytes), sealed.last(tag_bytes));
     if (!json) return refuse(Refusal::not_authentic);
-    const std::optional<Text> claims = read_text(as_text(*json));
+    const std::optional<Text> claims = read_text(as_text(*json), Dialect::ruby);
     if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed);
     return verify(*claims, context);
   }
 
-  Result<std::string> seal(std::string_view state, const Context& context,
-                           std::optional<std::chrono::microseconds> lifetime,
+  Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
                            Entropy& entropy) const override {
-    const std::chrono::microseconds life = lifetime.value_or(default_lifetime);
-    if (life % std::chrono::seconds(1) != std::chrono::microseconds(0)) {
+    const Duration life = lifetime.value_or(default_lifetime);
+    if (life.seconds() != std::floor(life.seconds())) {
       return failure("A lifetime in parts of a second makes tokens that this format never accepts.");
     }
-    const std::optional<Text> params = read_params(context);
+    const std::optional<Text> params = params_of(context);
     const auto digest = params ? digest_of(params->find("arguments")) : std::nullopt;
     if (!digest) return failure("The arguments have no digest in this format.");
-    const std::optional<std::string> target = target_of(context, *params);
+    const std::optional<std::string> target = target_of(*params);
     if (!target) return failure("The name in the params is no text.");
     if (!is_plain_utf8(state)) return failure("The state must be UTF-8 text for this format.");
     const auto text = [](std::string_view value) { return python_string(value, Ascii::no); };
-    std::string json = R"({"v":1,"exp":)" + std::to_string(whole_seconds(context.now + life));
+    std::string json = R"({"v":1,"exp":)" +
+                       std::to_string(saturating_sum(context.now.whole_seconds(), life.whole_seconds()));
     json += R"(,"m":)" + text(context.method) + R"(,"t":)" + text(*target);
     json += R"(,"a":)" + text(digest->digest);
     if (context.audience) json += R"(,"aud":)" + text(*context.audience);
@@ -102,22 +110,15 @@ class Ruby final : public Profile {
     if (!is_one(claims.find("v"))) return refuse(Refusal::malformed);
     const Text* expiry = claims.find("exp");
     const bool counts = expiry != nullptr && is_integer(*expiry);
-    if (!counts || !(static_cast<double>(whole_seconds(context.now)) <= double_of(*expiry))) {
+    if (!counts || !(static_cast<double>(context.now.whole_seconds()) <= double_of(*expiry))) {
       return refuse(Refusal::expired);
     }
     if (!is_string(claims, "m", context.method)) return refuse(Refusal::other_method);
-    const std::optional<Text> params = read_params(context);
+    const std::optional<Text> params = params_of(context);
     if (!params) return refuse(Refusal::other_target);
-    const std::optional<std::string> target = target_of(context, *params);
-    if (!target || !is_string(claims, "t", *target)) {
-      const std::optional<std::string> theirs = original_target_of(*params);
-      const bool they_would = theirs && target != theirs && is_string(claims, "t", *theirs);
-      return refuse(
-          Refusal::other_target, {},
-          they_would
-              ? "the target is the method's own field: a name must not stand in for the uri that is read"
-              : std::string_view());
-    }
+    const std::optional<std::string> target = target_of(*params);
+    if (!target || !is_string(claims, "t", *target)) return refuse(Refusal::other_target);
+    if (own_target_of(context, *params) != target) return refuse(Refusal::other_target, {}, not_its_own);
     const auto digest = digest_of(params->find("arguments"));
     if (!digest || !is_string(claims, "a", digest->digest)) return refuse(Refusal::other_arguments);
     const Text* audience = claims.find("aud");
@@ -142,7 +143,7 @@ class Ruby final : public Profile {
 
 std::optional<ArgumentsDigest> ruby_arguments_digest(std::string_view arguments) {
   if (arguments.empty()) return digest_of(nullptr);
-  const std::optional<Text> read = read_text(arguments, NonFinite::accepted);
+  const std::optional<Text> read = read_text(arguments, Dialect::ruby, ruby_depth_max - 1);  // inside params
   return read ? digest_of(&*read) : std::nullopt;
 }
 

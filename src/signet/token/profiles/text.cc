@@ -84,8 +84,8 @@ bool is_low_surrogate(char32_t c) { return c >= 0xDC00 && c <= 0xDFFF; }
 
 class Reader {
  public:
-  Reader(std::string_view text, NonFinite non_finite, int depth_max)
-      : rest_(text), non_finite_(non_finite), depth_max_(depth_max) {}
+  Reader(std::string_view text, Dialect dialect, int depth_max)
+      : rest_(text), dialect_(dialect), depth_max_(depth_max) {}
 
   std::optional<Text> whole() {
     Text value;
@@ -97,8 +97,17 @@ class Reader {
 
  private:
   void skip_space() {
-    const std::size_t at = rest_.find_first_not_of(" \t\n\r");
-    rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at);
+    do {
+      const std::size_t at = rest_.find_first_not_of(" \t\n\r");
+      rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at);
+    } while (dialect_ == Dialect::ruby && (skip_comment("/*", "*/") || skip_comment("//", "\n")));
+  }
+  bool skip_comment(std::string_view begin, std::string_view end) {
+    if (!rest_.starts_with(begin)) return false;
+    const std::size_t at = rest_.find(end, begin.size());
+    if (at == std::string_view::npos) return false;
+    rest_.remove_prefix(at + end.size());
+    return true;
   }
   bool take(std::string_view word) {
     if (!rest_.starts_with(word)) return false;
@@ -127,7 +136,7 @@ class Reader {
     for (const std::string_view word : {"true", "false"}) {
       if (take(word)) return set(value, Text::Kind::boolean, word);
     }
-    if (non_finite_ == NonFinite::refused) return false;
+    if (dialect_ != Dialect::python) return false;
     for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
       if (take(word)) return set(value, Text::Kind::number, word);
     }
@@ -229,6 +238,11 @@ class Reader {
       rest_.remove_prefix(2);
       return true;
     }
+    if (dialect_ == Dialect::ruby &&
+        rest_[1] != 'u') {  // the backslash is nothing; the character is read next
+      rest_.remove_prefix(1);
+      return true;
+    }
     std::optional<char32_t> unit = hex_unit(rest_);
     if (!unit) return false;
     rest_.remove_prefix(6);
@@ -237,6 +251,8 @@ class Reader {
       unit = 0x10000 + ((*unit - 0xD800) << 10) + (*second - 0xDC00);
       rest_.remove_prefix(6);
     }
+    const bool lone = is_high_surrogate(*unit) || is_low_surrogate(*unit);
+    if (lone && dialect_ == Dialect::ruby) return false;
     append_code_point(out, *unit);
     return true;
   }
@@ -250,7 +266,7 @@ class Reader {
   }
 
   std::string_view rest_;
-  NonFinite non_finite_;
+  Dialect dialect_;
   int depth_max_;
 };
 
@@ -469,8 +485,26 @@ Text Text::of_string(std::string_view value) {
   return text;
 }
 
-std::optional<Text> read_text(std::string_view json, NonFinite non_finite, int depth_max) {
-  return Reader(json, non_finite, depth_max).whole();
+std::optional<Text> read_text(std::string_view json, Dialect dialect, int depth_max) {
+  return Reader(json, dialect, depth_max).whole();
+}
+
+bool is_deeper(std::string_view json, int depth_max) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (c == '"') {
+      in_string = !in_string;
+    } else if (in_string) {
+      if (c == '\\') ++i;
+    } else if (c == '[' || c == '{') {
+      if (++depth > depth_max) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
 }
 
 bool is_integer(const Text& number) {

@@ -36,14 +36,21 @@ struct Text::Member {
   Text value;
 };
 
-enum class NonFinite { refused, accepted };  // the names NaN, Infinity and -Infinity, which Python reads
+// Whose reader is followed in what is no JSON, or hardly.
+enum class Dialect {
+  javascript,  // JSON and nothing else, with lone surrogates
+  python,      // the same, and NaN, Infinity and -Infinity
+  ruby,  // comments, and any character after a backslash; no lone surrogate, not even where it is overwritten
+};
 
 inline constexpr int ruby_depth_max = 100;
 inline constexpr int script_depth_max = 900;  // Python's stack ends between that and 1000, JavaScript's later
 
 // Reads a JSON text; nothing where it is none, is no UTF-8, or is deeper than so many arrays and objects.
-std::optional<Text> read_text(std::string_view json, NonFinite non_finite = NonFinite::refused,
+std::optional<Text> read_text(std::string_view json, Dialect dialect = Dialect::javascript,
                               int depth_max = ruby_depth_max);
+// Whether a JSON text is deeper than that.
+bool is_deeper(std::string_view json, int depth_max);
 
 // Whether the number was written without point and exponent: an integer to Python and Ruby.
 bool is_integer(const Text& number);

@@ -1,5 +1,5 @@
 // token_vectors DIR_OR_FILE...: tries the vectors of other systems' tokens. Exit status 0 where all pass, 1 where some
-// fail, 2 where something is no vector file.
+// fail, 2 where something is no vector or no vector file.
 #include <cstdio>
 #include <string>
 

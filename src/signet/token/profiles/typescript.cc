@@ -1,5 +1,6 @@
 // typescript-sdk-v1: "v1." base64url(JSON.stringify({p, exp, b})) "." base64url(HMAC-SHA256(key, "v1." ‖ body)).
 // Signed, not secret; bound to what the application's bind() returns.
+#include <cmath>
 #include <limits>
 
 #include <signet/token/profiles/parts.h>
@@ -12,6 +13,7 @@ constexpr std::string_view bind_domain = "mcp.requestState.bind:";
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 constexpr std::size_t bind_bytes = 16;
 constexpr std::chrono::seconds default_lifetime{600};
+constexpr std::string_view too_deep = "an envelope has at most 900 arrays and objects one inside the other";
 
 // Whether the original's atob takes it: either alphabet, padded or not, white space anywhere, any bits at the end.
 bool atob_takes(std::string_view text) {
@@ -47,17 +49,17 @@ class Typescript final : public Profile {
     std::string_view text = as_text(*json);
     if (text.starts_with(byte_order_mark))
       text.remove_prefix(byte_order_mark.size());  // as its TextDecoder does
-    const std::optional<Text> envelope = read_text(text, NonFinite::refused, script_depth_max);
+    const std::optional<Text> envelope = read_text(text, Dialect::javascript, script_depth_max);
+    if (!envelope && is_deeper(text, script_depth_max)) return refuse(Refusal::malformed, {}, too_deep);
     if (!envelope || envelope->is(Text::Kind::null)) return refuse(Refusal::malformed);
     return read_envelope(*envelope, context);
   }
 
-  Result<std::string> seal(std::string_view state, const Context& context,
-                           std::optional<std::chrono::microseconds> lifetime, Entropy&) const override {
-    const std::optional<Text> payload = read_text(state, NonFinite::refused, script_depth_max);
+  Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
+                           Entropy&) const override {
+    const std::optional<Text> payload = read_text(state, Dialect::javascript, script_depth_max - 1);
     if (!payload) return failure("The state must be JSON text for this format.");
-    const double expiry =
-        static_cast<double>(whole_seconds(context.now)) + seconds(lifetime.value_or(default_lifetime));
+    const double expiry = std::floor(context.now.seconds()) + lifetime.value_or(default_lifetime).seconds();
     std::string json = R"({"p":)" + javascript_json(*payload) + R"(,"exp":)" + javascript_float(expiry);
     if (context.bound) json += R"(,"b":")" + bind_tag(*context.bound) + '"';
     json += '}';
@@ -79,7 +81,7 @@ class Typescript final : public Profile {
   Result<ProfileOpened, ProfileRefused> read_envelope(const Text& envelope, const Context& context) const {
     const Text* expiry = envelope.find("exp");
     const bool counts = expiry != nullptr && expiry->is(Text::Kind::number);
-    if (!counts || !(double_of(*expiry) >= static_cast<double>(whole_seconds(context.now)))) {
+    if (!counts || !(double_of(*expiry) >= std::floor(context.now.seconds()))) {
       return refuse(Refusal::expired);
     }
     const Text* tag = envelope.find("b");
