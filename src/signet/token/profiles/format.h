@@ -38,7 +38,9 @@ struct FormatOptions {
   std::size_t token_bytes_max = std::size_t{64} << 10;
 };
 
-// The format of that name, thread-safe; or what is wrong with the options.
+// The format of that name, thread-safe; or what is wrong with the options. A token is redeemed by its bytes, and
+// typescript, rmcp and protocol-droid put nothing random into theirs: with `once`, equal states count as one
+// (doc/profiles.md).
 Result<std::shared_ptr<const ForeignFormat>> make_format(std::string_view name, FormatOptions options);
 
 }  // namespace signet::token::profiles

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <set>
 
 #include <signet/base/source_dir_for_tests.h>
 #include <signet/token/claims_format.h>
@@ -306,6 +307,14 @@ TEST_P(EveryProfile, RefusesEveryChangedBitEveryCutAndEveryAddition) {
     EXPECT_FALSE(profile_->open(token + more, deploy()).ok()) << more;
     EXPECT_FALSE(profile_->open(more + token, deploy()).ok()) << more;
   }
+}
+
+// What doc/profiles.md says of `once` rests on this.
+TEST_P(EveryProfile, EqualStatesHaveEqualTokensExactlyWhereTheFormatHasNoNonce) {
+  const std::set<std::string_view> without = {"typescript-sdk-v1", "rmcp-rs1", "rmcp-rs2", "protocol-droid"};
+  const std::string first = *profile_->seal("\"step\"", deploy(), 60s, entropy_);
+  EXPECT_EQ(*profile_->seal("\"step\"", deploy(), 60s, entropy_) == first, without.contains(GetParam()));
+  EXPECT_NE(*profile_->seal("\"next\"", deploy(), 60s, entropy_), first);
 }
 
 TEST_P(EveryProfile, RefusesTokensOfAnotherKey) {
