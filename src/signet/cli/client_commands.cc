@@ -469,7 +469,7 @@ int Run::finish(const std::string& method, const Json& result) {
     prompt.messages = array_of("messages");
     print(show_prompt(prompt));
   } else {
-    ResourceContents resource;
+    ReadResourceResult resource;
     resource.contents = array_of("contents");
     print(show_resource(resource));
   }

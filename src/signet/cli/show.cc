@@ -137,7 +137,7 @@ std::string show_prompt(const PromptMessages& prompt) {
   return all;
 }
 
-std::string show_resource(const ResourceContents& resource) {
+std::string show_resource(const ReadResourceResult& resource) {
   std::string all;
   for (const Json& contents : resource.contents) all += show_contents(contents);
   return all;

@@ -14,7 +14,7 @@ namespace signet::cli {
 // with a line end unless empty. Untrusted text: for a terminal, pass it through `printable`.
 std::string show_tool(const ToolOutcome& outcome);
 std::string show_prompt(const PromptMessages& prompt);
-std::string show_resource(const ResourceContents& resource);
+std::string show_resource(const ReadResourceResult& resource);
 
 std::string show_tools(const std::vector<ToolDescription>& tools);
 std::string show_prompts(const std::vector<PromptDescription>& prompts);

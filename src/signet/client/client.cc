@@ -166,26 +166,26 @@ Task<Called<PromptMessages>> prompt_with(Held impl, Json params, CallOptions opt
   co_return prompt;
 }
 
-Task<Called<ResourceContents>> read_with(Held impl, Json params, CallOptions options) {
+Task<Called<ReadResourceResult>> read_with(Held impl, Json params, CallOptions options) {
   const Task<Called<Json>> running = impl->run("resources/read", std::move(params), std::move(options));
   Called<Json> result = co_await running;
   if (!result) co_return failure(std::move(result.error()));
   const Json* contents = result->find("contents");
   if (contents == nullptr || !contents->is_array()) co_return invalid("the resource has no contents");
-  ResourceContents resource;
+  ReadResourceResult resource;
   resource.contents = *contents->as_array();
   resource.json = std::move(*result);
   co_return resource;
 }
 
-Task<Called<Completion>> complete_with(Held impl, Json params, CallOptions options) {
+Task<Called<CompleteResult>> complete_with(Held impl, Json params, CallOptions options) {
   const Task<Called<Json>> running = impl->run("completion/complete", std::move(params), std::move(options));
   const Called<Json> result = co_await running;
   if (!result) co_return failure(result.error());
   const Json* completion = result->find("completion");
   const Json* values = completion != nullptr ? completion->find("values") : nullptr;
   if (values == nullptr || !values->is_array()) co_return invalid("the completion has no values");
-  Completion out;
+  CompleteResult out;
   for (const Json& value : *values->as_array()) {
     if (value.is_string()) out.values.push_back(*value.as_string());
   }
@@ -356,12 +356,12 @@ Task<Called<PromptMessages>> Client::get_prompt(std::string name, Json arguments
   return prompt_with(impl_, named(std::move(name), std::move(arguments)), std::move(options));
 }
 
-Task<Called<ResourceContents>> Client::read_resource(std::string uri, CallOptions options) {
+Task<Called<ReadResourceResult>> Client::read_resource(std::string uri, CallOptions options) {
   return read_with(impl_, Json::object({{"uri", std::move(uri)}}), std::move(options));
 }
 
-Task<Called<Completion>> Client::complete(Json reference, std::string argument, std::string value,
-                                          Json context, CallOptions options) {
+Task<Called<CompleteResult>> Client::complete(Json reference, std::string argument, std::string value,
+                                              Json context, CallOptions options) {
   Json params = Json::object(
       {{"ref", std::move(reference)}, {"argument", Json::object({{"name", argument}, {"value", value}})}});
   if (!context.is_null()) params.set("context", Json::object({{"arguments", std::move(context)}}));

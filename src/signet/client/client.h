@@ -91,11 +91,11 @@ class Client {
   Task<Called<ToolOutcome>> call_tool(std::string name, Json arguments, CallOptions options = CallOptions());
   Task<Called<PromptMessages>> get_prompt(std::string name, Json arguments,
                                           CallOptions options = CallOptions());
-  Task<Called<ResourceContents>> read_resource(std::string uri, CallOptions options = CallOptions());
+  Task<Called<ReadResourceResult>> read_resource(std::string uri, CallOptions options = CallOptions());
   // `reference` is {"type":"ref/prompt","name":...} or {"type":"ref/resource","uri":...}; `context` the arguments known
   // already, an object, or null.
-  Task<Called<Completion>> complete(Json reference, std::string argument, std::string value,
-                                    Json context = Json(), CallOptions options = CallOptions());
+  Task<Called<CompleteResult>> complete(Json reference, std::string argument, std::string value,
+                                        Json context = Json(), CallOptions options = CallOptions());
 
   // Hands every notification that comes to `on_event`, the acknowledgement first, until the server ends the subscription
   // (its result comes back), the connection breaks, or the token stops it. No time limit. Does not subscribe again.

@@ -81,7 +81,7 @@ TEST_F(ClientDuties, NothingIsTakenFromACache) {  // C34 C35 C36 C37
                         std::to_string(++reads) + "\"}]}"));
   };
   for (const char* expected : {"1", "2"}) {
-    const Called<ResourceContents> read = executor.run(client().read_resource("x:y"));
+    const Called<ReadResourceResult> read = executor.run(client().read_resource("x:y"));
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(*read->contents.at(0).find_string("text"), expected);
   }

@@ -169,7 +169,7 @@ struct ToolOutcome {
   std::string text() const;
 };
 
-struct ResourceContents {
+struct ReadResourceResult {
   JsonArray contents;
   Json json;
 };
@@ -180,7 +180,7 @@ struct PromptMessages {
   Json json;
 };
 
-struct Completion {
+struct CompleteResult {
   std::vector<std::string> values;
   std::optional<std::int64_t> total;
   bool has_more = false;

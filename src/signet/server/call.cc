@@ -63,29 +63,29 @@ std::stop_token CallBase::stop_token() const { return run_->stop_token(); }
 const Json::Object& CallBase::input_responses() const { return run_->responses(); }
 const Json& CallBase::state() const { return run_->state(); }
 
-Question<ElicitResult> Call::elicit(std::string key, const Form& form) {
+InputRequest<ElicitResult> Call::elicit(std::string key, const Form& form) {
   detail::QuestionBody body =
       detail::form_question(std::move(key), form.message(), detail::FormSchema(form.schema()));
-  return Question<ElicitResult>(run(), std::move(body), &read_result);
+  return InputRequest<ElicitResult>(run(), std::move(body), &read_result);
 }
 
-Question<ElicitResult> Call::elicit_url(std::string key, std::string message, std::string url) {
+InputRequest<ElicitResult> Call::elicit_url(std::string key, std::string message, std::string url) {
   detail::QuestionBody body(detail::QuestionKind::elicit_url, std::move(key),
                             detail::request_of(protocol::method::elicitation_create,
                                                detail::url_params(std::move(message), std::move(url))));
-  return Question<ElicitResult>(run(), std::move(body), &read_result);
+  return InputRequest<ElicitResult>(run(), std::move(body), &read_result);
 }
 
-Question<SampleResult> Call::sample(std::string key, const SampleRequest& request) {
+InputRequest<SampleResult> Call::sample(std::string key, const SampleRequest& request) {
   detail::QuestionBody body(detail::QuestionKind::sampling, std::move(key),
                             detail::request_of(protocol::method::sampling_create_message, request.params()));
-  return Question<SampleResult>(run(), std::move(body), &read_sample);
+  return InputRequest<SampleResult>(run(), std::move(body), &read_sample);
 }
 
-Question<std::vector<Root>> Call::list_roots(std::string key) {
+InputRequest<std::vector<Root>> Call::list_roots(std::string key) {
   detail::QuestionBody body(detail::QuestionKind::roots, std::move(key),
                             detail::request_of(protocol::method::roots_list, Json::object()));
-  return Question<std::vector<Root>>(run(), std::move(body), &read_roots);
+  return InputRequest<std::vector<Root>>(run(), std::move(body), &read_roots);
 }
 
 const Json* Call::remembered(const std::string& name) const { return run().round().remembered(name); }

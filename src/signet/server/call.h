@@ -92,16 +92,16 @@ class Call final : public CallBase {
 
   // A form made from the type T (json/reflect.h has the types that can be asked for).
   template <typename T>
-  Question<Elicited<T>> elicit(std::string key, std::string message);
+  InputRequest<Elicited<T>> elicit(std::string key, std::string message);
   // A form built by hand.
-  Question<ElicitResult> elicit(std::string key, const Form& form);
+  InputRequest<ElicitResult> elicit(std::string key, const Form& form);
   // Sends the person to a page, for what must not pass through the client: passwords, payment. Accepted means
   // that the page was opened, not that anything was done there.
-  Question<ElicitResult> elicit_url(std::string key, std::string message, std::string url);
+  InputRequest<ElicitResult> elicit_url(std::string key, std::string message, std::string url);
   // Borrows the client's model; asks for its folders.
-  [[deprecated("sampling is deprecated since 2026-07-28")]] Question<SampleResult> sample(
+  [[deprecated("sampling is deprecated since 2026-07-28")]] InputRequest<SampleResult> sample(
       std::string key, const SampleRequest& request);
-  [[deprecated("roots are deprecated since 2026-07-28")]] Question<std::vector<Root>> list_roots(
+  [[deprecated("roots are deprecated since 2026-07-28")]] InputRequest<std::vector<Root>> list_roots(
       std::string key = "roots");
 
   // The tasks extension: from here on the call is a task, which the client looks after by polling, and whose questions
@@ -171,11 +171,11 @@ struct StepValue<Task<T>> {
 }  // namespace detail
 
 template <typename T>
-Question<Elicited<T>> Call::elicit(std::string key, std::string message) {
+InputRequest<Elicited<T>> Call::elicit(std::string key, std::string message) {
   const detail::FormSchema& form = detail::form_schema<T>();
   detail::QuestionBody body = detail::form_question(std::move(key), std::move(message), form);
   body.fits = &detail::reads_as<T>;
-  return Question<Elicited<T>>(run(), std::move(body), &detail::read_elicited<T>);
+  return InputRequest<Elicited<T>>(run(), std::move(body), &detail::read_elicited<T>);
 }
 
 namespace detail {

@@ -99,16 +99,16 @@ class [[nodiscard]] StartTask {
 template <typename... Rs>
 class All;
 template <typename R>
-class Question;
+class InputRequest;
 template <typename R, typename... Rs>
-All<R, Rs...> all(Question<R> first, Question<Rs>... rest);
+All<R, Rs...> all(InputRequest<R> first, InputRequest<Rs>... rest);
 
 // A question that will have an R for its answer. Await it at once, or give several to all().
 template <typename R>
-class [[nodiscard]] Question {
+class [[nodiscard]] InputRequest {
  public:
   using Read = R (*)(Json answer);
-  Question(detail::Run& run, detail::QuestionBody body, Read read)
+  InputRequest(detail::Run& run, detail::QuestionBody body, Read read)
       : run_(&run), body_(std::move(body)), read_(read) {}
 
   class Awaiter : public detail::Asking {
@@ -132,7 +132,7 @@ class [[nodiscard]] Question {
 
  private:
   template <typename S, typename... Ss>
-  friend All<S, Ss...> all(Question<S> first, Question<Ss>... rest);
+  friend All<S, Ss...> all(InputRequest<S> first, InputRequest<Ss>... rest);
 
   detail::Run* run_;
   detail::QuestionBody body_;
@@ -143,7 +143,7 @@ class [[nodiscard]] Question {
 template <typename... Rs>
 class [[nodiscard]] All {
  public:
-  using Reads = std::tuple<typename Question<Rs>::Read...>;
+  using Reads = std::tuple<typename InputRequest<Rs>::Read...>;
   All(detail::Run& run, std::vector<detail::QuestionBody> bodies, Reads reads)
       : run_(&run), bodies_(std::move(bodies)), reads_(std::move(reads)) {}
 
@@ -176,7 +176,7 @@ class [[nodiscard]] All {
 //
 // Answers that are there already are kept; only the missing ones are asked for again.
 template <typename R, typename... Rs>
-All<R, Rs...> all(Question<R> first, Question<Rs>... rest) {
+All<R, Rs...> all(InputRequest<R> first, InputRequest<Rs>... rest) {
   std::vector<detail::QuestionBody> bodies;
   bodies.reserve(1 + sizeof...(rest));
   bodies.push_back(std::move(first.body_));

@@ -47,7 +47,7 @@ constexpr int nothing_reworded = -1;
 
 std::string key_of(int index) { return "q" + std::to_string(index); }
 
-Question<ElicitResult> question(Call& call, int index, int reworded) {
+InputRequest<ElicitResult> question(Call& call, int index, int reworded) {
   const std::string words = index == reworded ? "In other words: " : "What is ";
   return call.elicit(key_of(index), form(words + std::to_string(index) + "?").string("v"));
 }

@@ -30,7 +30,8 @@ enum class ClaimOutcome : std::uint8_t {
 
 struct Claim {
   TokenId token{};
-  Digest answers{};        // of the retry: who asks for what, with which answers; only the same may fetch a kept reply
+  Digest
+      answers{};  // of the retry: who asks for what, with which answers; only the same may fetch a kept reply
   Timestamp expires_at{};  // of the state; nothing needs to be kept longer
   bool keep_reply = false;
 };
