@@ -125,7 +125,31 @@ TEST(NativeCodec, ASourceWithoutARingIsUnavailable) {
   NativeCodec codec(rings, clock, system_entropy());
   EXPECT_EQ(codec.immediate(), nullptr);
   EXPECT_EQ(run(codec.seal(Bytes(), start, executor)).error().message, "away");
-  EXPECT_EQ(run(codec.open("sg1.k.AAAA", executor)).error().reason, Refusal::unavailable);
+  EXPECT_EQ(run(codec.open("sg1.k." + std::string(54, 'A'), executor)).error().reason, Refusal::unavailable);
+}
+
+Task<Result<std::shared_ptr<const KeyRing>>> count_and_fail(int& fetches) {
+  ++fetches;
+  co_return failure("away");
+}
+
+TEST(NativeCodec, WhatIsNoTokenByItsFormNeedsNoRing) {
+  ManualClock clock{start};
+  NoExecutor executor;
+  int fetches = 0;
+  const auto fetch = [&fetches](Executor&) { return count_and_fail(fetches); };
+  const auto rings = std::make_shared<FetchedRing>(fetch, FetchedRing::Times(), clock, LogSink());
+  NativeCodec codec(rings, clock, system_entropy());
+  const std::string shortest(54, 'A');  // a nonce and a tag
+  for (const std::string& token :
+       {std::string(), std::string("sg1."), std::string("sg1.k"), "sg1.k k." + shortest, "sg2.k." + shortest,
+        "sg1.k." + shortest.substr(1), "sg1.k." + shortest + "=", "sg1.k." + shortest + "AAA",
+        "sg1.k.!" + shortest.substr(1), "sg1.k." + shortest.substr(1) + "B"}) {
+    EXPECT_EQ(run(codec.open(token, executor)).error().reason, Refusal::malformed) << token;
+  }
+  EXPECT_EQ(fetches, 0);
+  EXPECT_EQ(run(codec.open("sg1.k." + shortest, executor)).error().reason, Refusal::unavailable);
+  EXPECT_EQ(fetches, 1);
 }
 
 TEST(NativeCodec, FindsTheKeyIdOfNativeTokensAlone) {

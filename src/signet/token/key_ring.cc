@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <signet/base/digest.h>
+#include <signet/base/one_shot.h>
 #include <signet/token/aead.h>
 #include <signet/token/claims_format.h>
 
@@ -193,12 +194,42 @@ class FetchedRing::Fetching {
   Fetching(const Fetching&) = delete;
   Fetching& operator=(const Fetching&) = delete;
   ~Fetching() {
-    const std::lock_guard lock(source_.mutex_);
-    source_.fetching_ = false;
+    if (!settled_) source_.release(std::nullopt);
+  }
+  Fetched settle(Fetched fetched) {
+    settled_ = true;
+    return source_.settle(std::move(fetched));
   }
 
  private:
   FetchedRing& source_;
+  bool settled_ = false;
+};
+
+// One who waits for another's fetch, in the frame of its task. What that one got, or nothing where it was dropped,
+// comes over the executor of this one, which is not touched once this is gone.
+class FetchedRing::Waiter {
+ public:
+  // Precondition: the source is locked.
+  Waiter(FetchedRing& source, Executor& executor) : source_(source), executor_(executor) {
+    source_.waiters_.insert(this);
+  }
+  Waiter(const Waiter&) = delete;
+  Waiter& operator=(const Waiter&) = delete;
+  ~Waiter() {
+    const std::lock_guard lock(source_.mutex_);
+    source_.waiters_.erase(this);
+  }
+  // Precondition: the source is locked.
+  void deliver(const std::optional<Fetched>& outcome) {
+    executor_.post([done = done_, outcome] { done.set(outcome); });
+  }
+  const OneShot<std::optional<Fetched>>& done() const { return done_; }
+
+ private:
+  FetchedRing& source_;
+  Executor& executor_;
+  OneShot<std::optional<Fetched>> done_;
 };
 
 FetchedRing::FetchedRing(Fetch fetch, Times times, const Clock& clock, LogSink log)
@@ -209,35 +240,71 @@ std::shared_ptr<const KeyRing> FetchedRing::current() const {
   return ring_;
 }
 
-Task<Result<std::shared_ptr<const KeyRing>>> FetchedRing::ring(Executor& executor) {
-  std::optional<Fetching> fetching;
-  {
-    const std::lock_guard lock(mutex_);
-    const bool due = !ring_ || clock_.now() >= due_;
-    if (!due || (fetching_ && ring_)) co_return ring_;
-    // Callers that have no ring at all fetch side by side: none can wait on another's executor.
-    if (!fetching_) fetching.emplace(*this);
-    fetching_ = true;
-  }
-  Task<Result<std::shared_ptr<const KeyRing>>> task = fetch_(executor);
-  Result<std::shared_ptr<const KeyRing>> fetched = co_await task;
+// A clock that was put back must not make a pause longer than it is. Precondition: locked.
+bool FetchedRing::is_due(Timestamp now) const { return now >= due_ || due_ - now > pause_; }
 
-  const bool good = fetched.ok() && *fetched != nullptr;
+Task<FetchedRing::Fetched> FetchedRing::ring(Executor& executor) {
+  while (true) {
+    std::optional<Fetching> fetching;
+    std::optional<Waiter> waiter;
+    {
+      const std::lock_guard lock(mutex_);
+      const bool due = is_due(as_stamp(clock_.now()));
+      if (ring_ && (fetching_ || !due)) co_return ring_;
+      if (!fetching_ && !due) co_return failure(why_none_);
+      if (fetching_) {
+        waiter.emplace(*this, executor);
+      } else {
+        fetching.emplace(*this);
+        fetching_ = true;
+      }
+    }
+    if (fetching) {
+      Fetched fetched = co_await try_fetch(executor);
+      co_return fetching->settle(std::move(fetched));
+    }
+    std::optional<Fetched> outcome = co_await waiter->done();
+    if (outcome) co_return std::move(*outcome);
+  }
+}
+
+// What `fetch_` gives or, where it throws, that it did.
+Task<FetchedRing::Fetched> FetchedRing::try_fetch(Executor& executor) {
+  try {
+    Task<Fetched> task = fetch_(executor);
+    Fetched fetched = co_await task;
+    if (fetched.ok() && *fetched == nullptr) co_return failure("the fetch gave no ring");
+    co_return fetched;
+  } catch (...) {
+    co_return failure("the fetch threw an exception");
+  }
+}
+
+FetchedRing::Fetched FetchedRing::settle(Fetched fetched) {
   std::shared_ptr<const KeyRing> in_force;
   {
     const std::lock_guard lock(mutex_);
-    if (good) ring_ = *fetched;
-    due_ = later(clock_.now(), good ? times_.refresh_after : times_.retry_after);
+    if (fetched.ok()) ring_ = *fetched;
+    why_none_ = fetched.ok() ? std::string() : fetched.error().message;
+    pause_ = fetched.ok() ? times_.refresh_after : times_.retry_after;
+    due_ = later(clock_.now(), pause_);
     in_force = ring_;
   }
-  if (good) co_return in_force;
-  const std::string sentence = fetched.ok() ? "the fetch gave no ring" : fetched.error().message;
-  if (log_) {
+  if (!fetched.ok() && log_) {
     log_(LogLevel::error, "key_ring_not_fetched",
-         {{"why", sentence}, {"old_ring_in_force", in_force ? "yes" : "no"}});
+         {{"why", fetched.error().message}, {"old_ring_in_force", in_force ? "yes" : "no"}});
   }
-  if (in_force) co_return in_force;
-  co_return failure(sentence);
+  if (in_force) fetched = in_force;
+  release(fetched);
+  return fetched;
+}
+
+// Lets another caller fetch, and those that wait go on.
+void FetchedRing::release(const std::optional<Fetched>& outcome) {
+  const std::lock_guard lock(mutex_);
+  fetching_ = false;
+  for (Waiter* waiter : waiters_) waiter->deliver(outcome);
+  waiters_.clear();
 }
 
 }  // namespace signet::token

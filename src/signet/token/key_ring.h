@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include <signet/base/clock.h>
@@ -147,7 +148,9 @@ std::shared_ptr<RingSource> ephemeral_ring(Entropy& entropy);
 
 // A ring that a callback fetches, for example from a key management service that unwraps it. The ring is fetched at
 // the first use and again after `refresh_after`; a fetch that fails leaves the old ring in force, says so in the log
-// and is tried again after `retry_after`. While one caller fetches anew, others go on with the old ring.
+// once, and is tried again after `retry_after`, not sooner. One caller fetches at a time. Meanwhile others go on with
+// the old ring or, where there is none yet, wait for what that one gets, each on its own executor; where a first fetch
+// has failed, callers are told why at once until the next is due. A fetch whose caller goes is taken over by one that waits.
 class FetchedRing final : public RingSource {
  public:
   using Fetch = std::function<Task<Result<std::shared_ptr<const KeyRing>>>(Executor& executor)>;
@@ -156,7 +159,7 @@ class FetchedRing final : public RingSource {
     std::chrono::milliseconds retry_after = std::chrono::seconds(10);
   };
 
-  // `fetch` is called from any thread that awaits `ring`. The clock outlives this.
+  // `fetch` is called from any thread that awaits `ring`; if it throws, it has failed. The clock outlives this.
   FetchedRing(Fetch fetch, Times times, const Clock& clock, LogSink log);
 
   bool immediate() const override { return false; }
@@ -164,7 +167,14 @@ class FetchedRing final : public RingSource {
   Task<Result<std::shared_ptr<const KeyRing>>> ring(Executor& executor) override;
 
  private:
+  using Fetched = Result<std::shared_ptr<const KeyRing>>;
   class Fetching;
+  class Waiter;
+
+  Task<Fetched> try_fetch(Executor& executor);
+  bool is_due(Timestamp now) const;
+  Fetched settle(Fetched fetched);
+  void release(const std::optional<Fetched>& outcome);
 
   Fetch fetch_;
   Times times_;
@@ -172,8 +182,11 @@ class FetchedRing final : public RingSource {
   LogSink log_;
   mutable std::mutex mutex_;
   std::shared_ptr<const KeyRing> ring_;
-  Timestamp due_{};        // when the next fetch is due
-  bool fetching_ = false;  // whether a caller is at it
+  std::string why_none_;                 // of the last fetch, where it failed
+  Timestamp due_{};                      // when the next fetch is due
+  std::chrono::milliseconds pause_{};    // from the last fetch until then
+  bool fetching_ = false;                // whether a caller is at it
+  std::unordered_set<Waiter*> waiters_;  // for that one, since there is no ring
 };
 
 }  // namespace signet::token

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
 #include <signet/base/one_shot.h>
 #include <signet/token/testing.h>
 
@@ -139,6 +146,43 @@ struct Service {
   std::vector<OneShot<Answer>> waiting;
 };
 
+// Keeps what is posted until it is run by hand. Thread-safe.
+struct QueueExecutor final : Executor {
+  void post(std::function<void()> function) override {
+    const std::lock_guard lock(mutex);
+    work.push_back(std::move(function));
+  }
+  std::shared_ptr<void> post_after(std::chrono::milliseconds, std::function<void()>) override {
+    std::abort();
+  }
+  void run() {
+    while (true) {
+      std::function<void()> next;
+      {
+        const std::lock_guard lock(mutex);
+        if (work.empty()) return;
+        next = std::move(work.front());
+        work.pop_front();
+      }
+      next();
+    }
+  }
+  std::mutex mutex;
+  std::deque<std::function<void()>> work;
+};
+
+Task<Service::Answer> fetch_one(std::atomic<int>& fetches) {
+  ++fetches;
+  std::this_thread::yield();
+  co_return ring_of(key("a", KeyStage::seal));
+}
+
+Task<Service::Answer> fetch_that_throws(int& fetches) {
+  ++fetches;
+  throw std::runtime_error("with a secret in it");
+  co_return failure("never said");
+}
+
 struct FetchedRingTest : ::testing::Test {
   std::vector<std::string> events;
   ManualClock clock{start};
@@ -194,12 +238,127 @@ TEST_F(FetchedRingTest, KeepsTheOldRingWhenAFetchFailsAndTriesAgainLater) {
   EXPECT_EQ(service.waiting.size(), 3u);
 }
 
-TEST_F(FetchedRingTest, SaysWhyThereIsNoRingAtAll) {
+TEST_F(FetchedRingTest, SaysWhyThereIsNoRingAtAllAndTriesAgainLaterAndNotSooner) {
   Task<Service::Answer> first = begin();
   service.waiting.at(0).set(failure("the service is away"));
   EXPECT_EQ(first.take().error().message, "the service is away");
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(run(source.ring(executor)).error().message, "the service is away");
+  clock.advance(std::chrono::milliseconds(9'999));
+  EXPECT_EQ(run(source.ring(executor)).error().message, "the service is away");
+  EXPECT_EQ(service.waiting.size(), 1u);
+  EXPECT_EQ(events.size(), 1u);
+  clock.advance(std::chrono::milliseconds(1));
+  Task<Service::Answer> second = begin();
+  ASSERT_EQ(service.waiting.size(), 2u);
+  service.waiting.at(1).set(ring_of(key("a", KeyStage::seal)));
+  EXPECT_EQ(second.take().value()->sealing().id(), "a");
+  EXPECT_EQ(run(source.ring(executor)).value()->sealing().id(), "a");
+}
+
+TEST_F(FetchedRingTest, AClockThatIsPutBackMakesNoPauseLonger) {
+  Task<Service::Answer> first = begin();
+  service.waiting.at(0).set(failure("the service is away"));
+  clock.advance(-std::chrono::hours(24));
   Task<Service::Answer> second = begin();
   EXPECT_EQ(service.waiting.size(), 2u);
+}
+
+// Callers on one executor, of which each posted function is run by hand.
+struct WaitingCallers : FetchedRingTest {
+  WaitingCallers() {
+    for (int i = 0; i < 50; ++i) {
+      callers.push_back(source.ring(queue));
+      callers.back().start([] {});
+    }
+  }
+  std::size_t finished() const {
+    return static_cast<std::size_t>(
+        std::count_if(callers.begin(), callers.end(), [](const auto& task) { return task.finished(); }));
+  }
+  QueueExecutor queue;
+  std::vector<Task<Service::Answer>> callers;
+};
+
+TEST_F(WaitingCallers, ShareTheFirstFetchAndItsRing) {
+  EXPECT_EQ(service.waiting.size(), 1u);
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  EXPECT_EQ(finished(), 1u);
+  queue.run();
+  EXPECT_EQ(finished(), 50u);
+  for (auto& task : callers) EXPECT_EQ(task.take().value()->sealing().id(), "a");
+  EXPECT_EQ(service.waiting.size(), 1u);
+  EXPECT_TRUE(events.empty());
+}
+
+TEST_F(WaitingCallers, ShareTheFirstFetchAndItsFailureWhichIsLoggedOnce) {
+  service.waiting.at(0).set(failure("the service is away"));
+  queue.run();
+  EXPECT_EQ(finished(), 50u);
+  for (auto& task : callers) EXPECT_EQ(task.take().error().message, "the service is away");
+  EXPECT_EQ(service.waiting.size(), 1u);
+  EXPECT_EQ(events, std::vector<std::string>{"key_ring_not_fetched"});
+}
+
+TEST_F(WaitingCallers, OneOfThemTakesOverWhenTheFetchIsDropped) {
+  callers.front() = Task<Service::Answer>();
+  EXPECT_EQ(service.waiting.size(), 1u);
+  queue.run();
+  ASSERT_EQ(service.waiting.size(), 2u);
+  EXPECT_EQ(finished(), 0u);
+  service.waiting.at(1).set(ring_of(key("b", KeyStage::seal)));
+  queue.run();
+  EXPECT_EQ(finished(), 49u);
+  EXPECT_EQ(service.waiting.size(), 2u);
+}
+
+TEST_F(WaitingCallers, ThoseThatGoAreNotWaitedFor) {
+  callers.resize(2);
+  callers.pop_back();
+  service.waiting.at(0).set(ring_of(key("a", KeyStage::seal)));
+  EXPECT_TRUE(queue.work.empty());  // the executors of those that went are not touched
+  EXPECT_EQ(callers.front().take().value()->sealing().id(), "a");
+}
+
+TEST_F(WaitingCallers, ThoseThatGoBeforeTheyWereToldAreForgotten) {
+  service.waiting.at(0).set(failure("the service is away"));
+  callers.clear();
+  queue.run();
+  EXPECT_EQ(service.waiting.size(), 1u);
+}
+
+TEST(FetchedRing, AFetchThatThrowsHasFailed) {
+  ManualClock clock{start};
+  NoExecutor executor;
+  int fetches = 0;
+  const auto fetch = [&fetches](Executor&) { return fetch_that_throws(fetches); };
+  FetchedRing source(fetch, FetchedRing::Times(), clock, LogSink());
+  EXPECT_EQ(run(source.ring(executor)).error().message, "the fetch threw an exception");
+  EXPECT_EQ(run(source.ring(executor)).error().message, "the fetch threw an exception");
+  EXPECT_EQ(fetches, 1);
+}
+
+// Callers on threads of their own, whose executors nobody else runs.
+TEST(FetchedRing, CallersOnManyThreadsShareOneFetch) {
+  ManualClock clock{start};
+  std::atomic<int> fetches = 0;
+  const auto fetch = [&fetches](Executor&) { return fetch_one(fetches); };
+  FetchedRing source(fetch, FetchedRing::Times(), clock, LogSink());
+  std::atomic<int> good = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&source, &good] {
+      QueueExecutor queue;
+      for (int n = 0; n < 200; ++n) {
+        Task<Service::Answer> task = source.ring(queue);
+        task.start([] {});
+        while (!task.finished()) queue.run();
+        good += task.take().ok() ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, 1600);
+  EXPECT_EQ(fetches, 1);
 }
 
 TEST_F(FetchedRingTest, IsNeverFetchedAgainWhereTheTimeForThatIsTheLongestThereIs) {
