@@ -65,14 +65,5 @@ if(TARGET signet)
   install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/_signet DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
   install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/signet.fish
     DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-  install(FILES ${PROJECT_SOURCE_DIR}/doc/signet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/signet.bash RENAME signet
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/_signet DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/signet.fish
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-  install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/_signet DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  install(FILES ${PROJECT_SOURCE_DIR}/doc/completion/signet.fish
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -57,6 +57,21 @@ def build_with_cmake(folder, compiler, targets, *options):
     run(["cmake", "--build", folder / "build", "-j2", *targets], folder)
 
 
+def check_unknown_room(folder, recipe, compiler, options):
+    """A room that there is not is named, with those that there are."""
+    (folder / "misspelt").mkdir()
+    asking = recipe.replace("REQUIRED COMPONENTS server", "REQUIRED COMPONENTS sever")
+    (folder / "misspelt" / "CMakeLists.txt").write_text(asking)
+    (folder / "misspelt" / "main.cc").write_text("")
+    if asking == recipe:
+        return
+    result = subprocess.run(["cmake", "-G", "Ninja", "-S", folder / "misspelt", "-B", folder / "misspelt" / "build",
+                             f"-DCMAKE_CXX_COMPILER={compiler}", *options], capture_output=True, text=True, timeout=300)
+    said = " ".join(result.stderr.split())
+    if result.returncode == 0 or "no room 'sever'" not in said or "server, " not in said:
+        sys.exit("a misspelt room: " + result.stdout + result.stderr)
+
+
 def check_answers(program, source_text, folder):
     """The ten-line server answers over stdio, and writes nothing else to stdout."""
     if "serve_stdio" not in source_text:
@@ -92,7 +107,7 @@ def main():
         recipe = named[f"package_{mode}"]
         if mode == "pkg_config":
             prefix = install(binary, folder)
-            path = next(prefix.rglob("signet.pc")).parent
+            path = prefix / "lib" / "pkgconfig"  # as README says
             run(recipe.replace("c++ ", compiler + " "), folder, dict(os.environ, PKG_CONFIG_PATH=str(path)))
             check_answers(folder / "hello", program, folder)
             return
@@ -105,7 +120,10 @@ def main():
             build_with_cmake(folder, compiler, ["--target", "hello"], "-DCMAKE_BUILD_TYPE=Debug", *launcher)
         else:
             prefix = install(binary, folder)
-            build_with_cmake(folder, compiler, [], f"-DCMAKE_PREFIX_PATH={prefix}")
+            # Boost is used inside, and by nobody who links Signet.
+            options = [f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"]
+            build_with_cmake(folder, compiler, [], *options)
+            check_unknown_room(folder, recipe, compiler, options)
         check_answers(folder / "build" / "hello", program, folder)
 
 
