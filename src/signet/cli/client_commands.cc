@@ -268,8 +268,9 @@ void Run::say_problem(const std::string& sentence) {
 // What to do where the server no longer takes the state of this call.
 void Run::say_how_to_restart() {
   terminal_.say(
-      "The state of this call is too old, or of a server with other keys. Start the call again, with the "
-      "options it needs:\n  " +
+      "The server does not take the state of this call, and does not say why: it may be too old, used "
+      "already, another caller's, or of a server with other keys. What the call was for may have been done "
+      "already. To start it again, with the options it needs:\n  " +
       printable(restart_line_) + "\n");
   const std::string& kept = saved_ ? options_.save : options_.resume;
   if (!kept.empty() && kept != "-")

@@ -195,6 +195,8 @@ std::string explain(const CallError& error, const Target& target) {
       return sentence("The server's answer does not fit its own schema: " + error.message);
     case CallError::Kind::timed_out:
       return "The server took too long. Give it more with --timeout SECONDS.";
+    case CallError::Kind::rounds_exceeded:
+      return sentence(error.message) + " Let it ask more often with --rounds COUNT.";
     default:
       break;
   }

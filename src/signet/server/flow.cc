@@ -574,6 +574,13 @@ bool Flows::start_plain(const FlowRequest& request, const std::shared_ptr<Run>& 
 Task<Reply> Flows::seal(FlowRequest& request, Exchange& exchange, Start& start, Run& run) {
   const token::Policy& policy = sealer_.policy();
   if (request.facts->round > policy.rounds_max) {
+    if (settings_.log) {
+      settings_.log(LogLevel::warning, "rounds_exceeded",
+                    {{"flow", request.facts->flow_id},
+                     {"method", request.facts->method},
+                     {"name", name_of(request)},
+                     {"rounds_max", std::to_string(policy.rounds_max)}});
+    }
     co_return failure(Fault(protocol::invalid_params, "Too many rounds"));
   }
   Json questions = input_requests(run.round().pending());

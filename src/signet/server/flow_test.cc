@@ -564,6 +564,8 @@ TEST(Flow, EndsAtTheLastRound) {
   reply = call(a.server, retry(params, reply, "{}"));
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().message, "Too many rounds");
+  EXPECT_NE(a.logged.lines.find("rounds_exceeded flow="), std::string::npos) << a.logged.lines;
+  EXPECT_NE(a.logged.lines.find("name=endless rounds_max=3\n"), std::string::npos) << a.logged.lines;
 }
 
 TEST(Flow, EndsAtItsDeadlineHoweverOftenItIsSealedAgain) {
