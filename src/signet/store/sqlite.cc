@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -86,6 +87,36 @@ class Use {
   Statement& statement_;
 };
 
+// The files of a database that is open. SQLite goes on with files that were removed or replaced, and another process
+// with those that came in their place: each would win the same claims.
+class OpenFiles {
+ public:
+  void remember(const std::string& path) {
+    for (std::size_t i = 0; i < files_.size(); ++i) files_[i] = identity(path + suffixes[i]);
+    path_ = path;
+  }
+  bool are_there() const {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const std::optional<Identity> now = identity(path_ + suffixes[i]);
+      if (!now || now != files_[i]) return false;
+    }
+    return true;
+  }
+
+ private:
+  using Identity = std::pair<dev_t, ino_t>;
+  static constexpr std::array<const char*, 3> suffixes = {"", "-wal", "-shm"};
+
+  static std::optional<Identity> identity(const std::string& path) {
+    struct stat found{};
+    if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+    return Identity(found.st_dev, found.st_ino);
+  }
+
+  std::string path_;
+  std::array<std::optional<Identity>, 3> files_;
+};
+
 // The database; used by one thread at a time.
 class Database {
  public:
@@ -108,7 +139,17 @@ class Database {
       return failure(failed(database_, "setting the journal mode"));
     }
     if (auto ready = make_schema(); !ready) return ready;
-    return limit_size();
+    if (auto limited = limit_size(); !limited) return limited;
+    files_.remember(path);
+    return are_files_there();
+  }
+
+  // Asked about what was done in a transaction before anybody hears of it.
+  Result<void> are_files_there() const {
+    if (files_.are_there()) return {};
+    return failure(
+        "A file of the store was removed or replaced while it was open, so nobody knows what was claimed: "
+        "start the server again with the files as they are to be.");
   }
 
   bool begin() { return run("BEGIN IMMEDIATE"); }
@@ -281,10 +322,17 @@ class Database {
 
   bool run(const char* sql) { return sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) == SQLITE_OK; }
 
+  // Who can write to the file can make what was claimed unclaimed.
   static Result<void> make_private_file(const std::string& path) {
+    if (path == ":memory:") return failure("A store of SQLite is a file; memory_stores() is one in memory.");
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return failure("The file of the store cannot be opened for reading and writing.");
+    struct stat found{};
+    const bool known = ::fstat(file, &found) == 0;
     ::close(file);
+    const bool is_ours = found.st_uid == ::geteuid() || found.st_uid == 0;
+    if (!known || !is_ours || (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      return failure("Others may write to the file of the store: make it yours alone (mode 600).");
     return {};
   }
 
@@ -386,6 +434,7 @@ class Database {
   const Clock& clock_;
   const SqliteOptions options_;
   sqlite3* database_ = nullptr;
+  OpenFiles files_;
   std::optional<Statements> prepared_;
 };
 
@@ -439,6 +488,7 @@ class Engine {
     for (const auto& job : jobs) job->execute(*database_);
     database_->forget_old();
     if (!database_->commit()) return fail(jobs, database_->error("committing"));
+    if (const Result<void> there = database_->are_files_there(); !there) return fail(jobs, there.error());
     for (const auto& job : jobs) job->deliver();
   }
   static void fail(std::vector<std::unique_ptr<Job>>& jobs, const Error& error) {

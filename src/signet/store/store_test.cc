@@ -437,6 +437,34 @@ TEST_F(SqliteStore, TheFileIsForItsOwnerAlone) {
   EXPECT_EQ(info.st_mode & 0777, 0600U);
 }
 
+TEST_F(SqliteStore, AFileThatOthersMayWriteIsRefused) {
+  for (const mode_t mode : {0620U, 0602U, 0666U, 0640U, 0644U, 0600U}) {
+    std::ofstream(path_).flush();
+    ASSERT_EQ(::chmod(path_.c_str(), mode), 0);
+    const Result<Stores> opened = sqlite_stores(path_, clock_);
+    EXPECT_EQ(opened.ok(), (mode & 022U) == 0) << std::oct << mode;
+  }
+  EXPECT_FALSE(sqlite_stores(":memory:", clock_).ok());
+  EXPECT_FALSE(sqlite_stores("", clock_).ok());
+}
+
+TEST_F(SqliteStore, FailsClosedWhenAFileOfItIsRemovedOrReplaced) {
+  for (const std::string suffix : {"", "-wal", "-shm"}) {
+    const Stores stores = open();
+    ASSERT_EQ(claim(stores, claim_of(1)), ClaimOutcome::won) << suffix;
+    const std::string file = path_ + suffix;
+    std::filesystem::rename(file, file + ".away");
+    EXPECT_FALSE(loop_.run(stores.redemption->claim(claim_of(2), loop_)).ok()) << suffix;
+    std::ofstream(file).flush();
+    EXPECT_FALSE(loop_.run(stores.redemption->claim(claim_of(3), loop_)).ok()) << suffix;
+    EXPECT_FALSE(loop_.run(stores.states->put(id_of(1), Bytes(10), start + 1min, loop_)).ok()) << suffix;
+    std::filesystem::rename(file + ".away", file);
+    EXPECT_EQ(claim(stores, claim_of(1)), ClaimOutcome::lost) << suffix;
+    EXPECT_EQ(claim(stores, claim_of(4)), ClaimOutcome::won) << suffix;
+    for (const char* left : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + left);
+  }
+}
+
 TEST_F(SqliteStore, WhatIsNoStoreOrANewerOneIsRefused) {
   {
     const Stores stores = open();
