@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -12,10 +14,12 @@
 #include <signet/cli/command.h>
 #include <signet/cli/help.h>
 #include <signet/cli/profile_tokens.h>
-#include <signet/cli/terminal.h>
+#include <signet/cli/shown_text.h>
 #include <signet/json/text.h>
 #include <signet/keys/ring_file.h>
 #include <signet/keys/time_text.h>
+#include <signet/token/aead.h>
+#include <signet/token/base64url.h>
 #include <signet/token/claims_format.h>
 #include <signet/token/codec.h>
 #include <signet/token/sealer.h>
@@ -54,7 +58,10 @@ struct TokenOptions {
   bool show_state = false;
   CLI::App* command = nullptr;  // to see which options were given
 
-  bool given(const std::string& option) const { return command->count(option) > 0; }
+  bool given(const std::string& option) const {
+    const CLI::Option* known = command->get_option_no_throw(option);
+    return known != nullptr && known->count() > 0;
+  }
 };
 
 Json read_params(const TokenOptions& options) {
@@ -100,27 +107,47 @@ std::optional<std::chrono::milliseconds> lifetime_of(const TokenOptions& options
   return std::chrono::seconds(options.lifetime_seconds);
 }
 
+// As the other system knew the caller: nobody, or a name.
+std::optional<std::string> named_caller(const TokenOptions& options) {
+  const Principal principal = principal_of(options.principal);
+  if (principal.kind == Principal::Kind::authenticated) return principal.id;
+  if (options.given("--principal")) {
+    std::cerr << "signet: --principal " << options.principal
+              << " is nobody with a name; a caller of that name is id:" << options.principal << '\n';
+  }
+  return std::nullopt;
+}
+
 ProfileRequest profile_request_of(const TokenOptions& options) {
   ProfileRequest request;
   request.profile = options.profile;
   request.ring = options.ring;
   request.secret_file = options.secret_file;
   request.key_id = options.key_id;
+  for (const char* option : {"--key-id", "--method", "--params", "--principal", "--audience", "--bound",
+                             "--protocol-version", "--lifetime"}) {
+    if (options.given(option)) request.given.emplace_back(option);
+  }
   request.method = options.method;
   // The text itself: other systems take digests in which 1.0 is not 1.
   if (!options.params.empty()) request.params = read_input(options.params, params_bytes_max);
   if (options.given("--audience")) request.audience = options.audience;
-  if (options.given("--principal")) request.principal = options.principal;
+  request.principal = named_caller(options);
   if (options.given("--bound")) request.bound = options.bound;
   request.version = options.version;
   request.now = time_or_now(options.now);
   request.lifetime = lifetime_of(options);
+  request.show_state = options.show_state;
   return request;
 }
 
-std::string read_token() {
+// The line end behind a token is not part of it. A token of protocol-droid ends with the state itself, which may end with
+// line ends of its own: there it is the one that `seal` wrote.
+std::string read_token(const TokenOptions& options) {
   std::string token = read_input("-", input_bytes_max);
-  while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+  const bool ends_with_state = options.profile == "protocol-droid";
+  if (ends_with_state && token.ends_with('\n')) token.pop_back();
+  while (!ends_with_state && (token.ends_with('\n') || token.ends_with('\r'))) token.pop_back();
   if (token.empty()) fail("there is no token on standard input");
   return token;
 }
@@ -129,8 +156,9 @@ std::string read_token() {
 class Bench {
  public:
   explicit Bench(const TokenOptions& options) : clock_(time_or_now(options.now)) {
-    if (options.ring.empty()) fail("which ring? --ring FILE, or SIGNET_RING");
-    Result<std::shared_ptr<const KeyRing>> ring = keys::read_ring_file(options.ring);
+    if (options.ring.empty()) fail("which ring? --ring FILE, or SIGNET_RING", 2);
+    Result<std::shared_ptr<const KeyRing>> ring =
+        keys::read_ring_file(options.ring, keys::RingReader::administrator);
     if (!ring) fail(ring.error().message);
     ring_ = *ring;
     codec_ = std::make_shared<NativeCodec>(std::make_shared<SharedRing>(ring_), clock_, system_entropy());
@@ -167,7 +195,7 @@ void seal(const TokenOptions& options) {
 }
 
 void open(const TokenOptions& options) {
-  const std::string token = read_token();
+  const std::string token = read_token(options);
   if (!options.profile.empty()) {
     std::cout << open_profile_token(profile_request_of(options), token) << std::flush;
     return;
@@ -179,10 +207,6 @@ void open(const TokenOptions& options) {
          explain(opened.error().reason));
   }
   std::cout << as_text(opened->state) << std::flush;
-}
-
-void line(const std::string& name, const std::string& value) {
-  std::cout << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << value << '\n';
 }
 
 // A text from inside a token, in quotes, so that it cannot play with the terminal.
@@ -206,21 +230,21 @@ std::string shown_principal(const Claims& claims) {
 }
 
 void print_claims(const Claims& claims) {
-  line("method", shown(claims.method));
-  line("target", shown(claims.target));
-  line("arguments", "SHA-256 " + hex(claims.arguments));
-  line("audience", shown(claims.audience));
-  line("principal", shown_principal(claims));
-  line("protocol version", shown(claims.protocol_version));
-  line("flow", hex(claims.flow.id));
-  line("round", std::to_string(claims.flow.round));
-  line("issued", keys::to_text(claims.issued_at));
-  line("expires", keys::to_text(claims.expires_at));
-  line("flow ends", keys::to_text(claims.flow.deadline));
+  print_line("method", shown(claims.method));
+  print_line("target", shown(claims.target));
+  print_line("arguments", "SHA-256 " + hex(claims.arguments));
+  print_line("audience", shown(claims.audience));
+  print_line("principal", shown_principal(claims));
+  print_line("protocol version", shown(claims.protocol_version));
+  print_line("flow", hex(claims.flow.id));
+  print_line("round", std::to_string(claims.flow.round));
+  print_line("issued", keys::to_text(claims.issued_at));
+  print_line("expires", keys::to_text(claims.expires_at));
+  print_line("flow ends", keys::to_text(claims.flow.deadline));
 }
 
 void print_refusal(token::Refusal refusal) {
-  line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
+  print_line("refused", std::string(token::to_string(refusal)) + ": " + explain(refusal));
 }
 
 // One line for each thing that the options name and the token does not have, for each date that has passed, and for
@@ -251,32 +275,78 @@ bool print_verdict(const Claims& claims, const TokenOptions& options, Timestamp 
   }
   for (const token::Refusal refusal : refusals) print_refusal(refusal);
   if (refusals.empty()) {
-    line("verdict", "good at " + keys::to_text(now) + ", as far as the options say");
-    line("", "(whether it was redeemed before, only the store knows)");
+    print_line("verdict", "good at " + keys::to_text(now) + ", as far as the options say");
+    print_line("", "(whether it was redeemed before, only the store knows)");
   }
   return refusals.empty();
 }
 
+// What everybody can see of a token of our own form; nothing where it is none.
+struct Outside {
+  std::string key_id;
+  token::TokenId token_id{};
+  std::size_t content_bytes = 0;  // claims and state
+};
+
+std::optional<Outside> outside_of(std::string_view token) {
+  const std::optional<std::string_view> key_id = token::native_key_id(token);
+  if (!key_id) return std::nullopt;
+  const std::optional<Bytes> raw = token::decode_base64url(token.substr(token.rfind('.') + 1));
+  if (!raw || raw->size() < token::xaes_nonce_bytes + token::aead_tag_bytes) return std::nullopt;
+  Outside outside;
+  outside.key_id = *key_id;
+  std::copy_n(raw->begin(), outside.token_id.size(), outside.token_id.begin());
+  outside.content_bytes = raw->size() - token::xaes_nonce_bytes - token::aead_tag_bytes;
+  return outside;
+}
+
+void refuse_what_needs_a_ring(const TokenOptions& options) {
+  for (const char* option :
+       {"--method", "--params", "--principal", "--audience", "--protocol-version", "--now", "--state"}) {
+    if (options.given(option)) fail(std::string(option) + " says nothing without --ring", 2);
+  }
+}
+
+// Without keys: whether it may be a token at all.
+bool inspect_outside(const std::string& token) {
+  const std::optional<Outside> outside = outside_of(token);
+  if (!outside) {
+    print_line("refused",
+               "malformed: this is no token. Signet's own are sg1.KEY.TEXT, in one spelling; those of "
+               "other systems need --profile");
+    return false;
+  }
+  print_line("token id", hex(outside->token_id));
+  print_line("content", std::to_string(outside->content_bytes) + " bytes of claims and state, sealed");
+  if (token.size() > Policy().accepted_bytes_max) {
+    print_refusal(token::Refusal::too_large);
+    return false;
+  }
+  print_line("verdict", "none without --ring: only who holds the key can look inside");
+  return true;
+}
+
 void inspect(const TokenOptions& options) {
-  const std::string token = read_token();
-  line("size", std::to_string(token.size()) + " bytes");
+  const std::string token = read_token(options);
   if (!options.profile.empty()) {
     if (!inspect_profile_token(profile_request_of(options), token)) throw CLI::RuntimeError(1);
     return;
   }
+  if (options.ring.empty()) refuse_what_needs_a_ring(options);
+  print_line("size", std::to_string(token.size()) + " bytes");
   const std::optional<std::string_view> key_id = token::native_key_id(token);
-  line("format", key_id ? "sg1, native" : "not a native token");
-  if (key_id) line("key", std::string(*key_id));
+  print_line("format", key_id ? "sg1, native" : "not a native token");
+  if (key_id) print_line("key", std::string(*key_id));
   if (options.ring.empty()) {
-    line("verdict", "none without --ring: only who holds the key can look inside");
+    if (!inspect_outside(token)) throw CLI::RuntimeError(1);
     return;
   }
   Bench bench(options);
   std::vector<token::Refusal> refusals;
   if (token.size() > Policy().accepted_bytes_max) refusals.push_back(token::Refusal::too_large);
   if (const RingKey* key = key_id ? bench.ring().find(*key_id) : nullptr) {
-    line("key stage", std::string(token::to_string(key->stage())));
-    if (key->retires_at()) line("key opens until", keys::to_text(*key->retires_at()));
+    print_line("key stage", std::string(token::to_string(key->stage())));
+    if (key->retires_at()) print_line("key opens until", keys::to_text(*key->retires_at()));
     if (!key->opens_at(bench.now())) refusals.push_back(token::Refusal::key_retired);
   }
   const Result<token::Unsealed, Refused> unsealed = bench.look_inside(token);
@@ -287,12 +357,21 @@ void inspect(const TokenOptions& options) {
     print_refusal(unsealed ? token::Refusal::malformed : unsealed.error().reason);
     throw CLI::RuntimeError(1);
   }
-  line("token id", hex(unsealed->token_id));
+  print_line("token id", hex(unsealed->token_id));
   print_claims(decoded->claims);
   const ByteView state = ByteView(unsealed->plaintext).subspan(decoded->size);
-  line("state",
-       options.show_state ? quoted(state) : std::to_string(state.size()) + " bytes (--state shows them)");
+  print_line("state", shown_state(state, options.show_state));
   if (!print_verdict(decoded->claims, options, bench.now(), std::move(refusals))) throw CLI::RuntimeError(1);
+}
+
+// Takes the usual ring where no keys are named, and refuses what does not go together.
+void settle(TokenOptions& options) {
+  if (options.given("--ring") && options.given("--secret-file")) {
+    fail("--ring and --secret-file: which of them has the keys?", 2);
+  }
+  if (options.params == "-") fail("standard input is the token or the state: name a file after --params", 2);
+  const char* usual = std::getenv("SIGNET_RING");
+  if (!options.given("--ring") && !options.given("--secret-file") && usual != nullptr) options.ring = usual;
 }
 
 constexpr const char* exit_help =
@@ -313,11 +392,14 @@ CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string
                              const std::string& says) {
     return command->add_option(option, value, says)->type_name(type);
   };
-  add("--ring", options->ring, "FILE", "The ring file (else $SIGNET_RING)")->envname("SIGNET_RING");
+  add("--ring", options->ring, "FILE", "The ring file (else $SIGNET_RING)");
   const std::string profiles = profile_names();
   if (!profiles.empty()) {
     add("--profile", options->profile, "NAME", "The format of another system: " + profiles);
-    add("--secret-file", options->secret_file, "FILE", "With --profile: a file with that system's secret")
+    add("--secret-file", options->secret_file, "FILE",
+        "With --profile, instead of --ring: a file with that system's secret, byte for byte; of a text, the "
+        "line end at "
+        "its end is no part")
         ->needs("--profile");
     add("--key-id", options->key_id, "NAME", "With --secret-file: the key's name, where the format has names")
         ->needs("--secret-file");
@@ -328,8 +410,8 @@ CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string
   add("--params", options->params, "FILE",
       "A file with the request's params as JSON: name or uri, arguments");
   add("--principal", options->principal, "CALLER",
-      "Who calls: anonymous, local, or the caller's id (id:NAME where NAME is one of those words) "
-      "(anonymous)");
+      "Who calls: anonymous (nobody with a name), local (the parent process), or the caller's id; "
+      "id:NAME is the caller NAME, also where that is one of these words (anonymous)");
   add("--audience", options->audience, "NAME", "The service");
   add("--protocol-version", options->version, "DATE", "The revision of the protocol (2026-07-28)");
   add("--now", options->now, "TIME", "Another time than now (RFC 3339, UTC)");
@@ -338,11 +420,22 @@ CLI::App* subcommand(CLI::App& token, const std::string& name, const std::string
                  "How long it opens (600s, and at most 300s for an anonymous caller)", 1);
   }
   if (name == "inspect") command->add_flag("--state", options->show_state, "Show the state itself");
-  command->callback([options, run] { run(*options); });
+  command->callback([options, run] {
+    settle(*options);
+    run(*options);
+  });
   return command;
 }
 
 }  // namespace
+
+void print_line(const std::string& name, const std::string& value) {
+  std::cout << name << std::string(name.size() < 18 ? 18 - name.size() : 1, ' ') << value << '\n';
+}
+
+std::string shown_state(ByteView state, bool wanted) {
+  return wanted ? quoted(state) : std::to_string(state.size()) + " bytes (--state shows them)";
+}
 
 std::string explain(token::Refusal refusal) {
   switch (refusal) {
