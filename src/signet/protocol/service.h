@@ -6,6 +6,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -71,6 +72,11 @@ class Outlet {
   // Sends a notification that belongs to this exchange, in order, before the reply. Bounded: a peer that does
   // not read loses the connection, not the server its memory.
   virtual void notify(Notification notification) = 0;
+
+  // How many bytes of what was given to `notify` wait for the peer to read them. While these are many, plain functions
+  // wait before they tell more. An outlet that cannot know says 0: then only its own bound stands between a peer that
+  // reads slowly and the loss of its connection.
+  virtual std::size_t waiting_bytes() const { return 0; }
 
   // Handshake revisions (2025-11-25 and before) only: asks the peer and waits for its answer. With the
   // 2026-07-28 revision a server never sends requests, and this replies with -32601.

@@ -50,6 +50,10 @@ class CallBase {
 
   // How far the work is; sent only if the client gave a token for it, and only if `done` is larger than before (S58).
   // `total` 0 and an empty message are left out. After the answer nothing is sent (S60).
+  //
+  // This and `log`: from a plain function they wait while much of what it told is still on its way (64 messages or
+  // 256 KiB), so it may tell as fast as it can. In a coroutine they return at once, and what is told between two
+  // suspensions is queued: more of it than the transport's limit (`queue_bytes_max`) costs the client its connection.
   void progress(double done, double total = 0, const std::string& message = std::string());
   // A log message to the client: debug, info, notice, warning, error, critical, alert or emergency. Sent only if
   // the client asked for that level or a lower one on this request (S79, S80). Not the server's own log.

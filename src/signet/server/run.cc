@@ -66,13 +66,10 @@ Json legacy_params(Json sent, std::string_view version) {
 
 Run::Run(std::shared_ptr<const CallFacts> facts, Exchange& exchange, rounds::Round round)
     : facts_(std::move(facts)),
-      link_(std::make_shared<Link>()),
+      link_(std::make_shared<WorkerLink>(*exchange.executor, *exchange.outlet)),
       outlet_(exchange.outlet),
       exchange_stop_(exchange.stop),
-      round_(std::move(round)) {
-  link_->executor = exchange.executor;
-  link_->outlet = exchange.outlet;
-}
+      round_(std::move(round)) {}
 
 Run::~Run() = default;
 
@@ -84,11 +81,7 @@ void Run::load_explicit() {
 void Run::close() {
   if (closed_) return;
   closed_ = true;
-  {
-    const std::lock_guard lock(link_->mutex);
-    link_->executor = nullptr;
-    link_->outlet = nullptr;
-  }
+  link_->close();
   waiting_ = nullptr;
   request_stop();
 }
@@ -113,20 +106,10 @@ void Run::request_stop() {
 
 void Run::notify(Notification notification) {
   if (on_worker_) {
-    post_notification(std::move(notification));
+    link_->notify(std::move(notification));
   } else if (!closed_ && !ending_) {
     outlet_->notify(std::move(notification));
   }
-}
-
-void Run::post_notification(Notification notification) {
-  const std::lock_guard lock(link_->mutex);
-  if (link_->executor == nullptr) return;
-  auto shared = std::make_shared<Notification>(std::move(notification));
-  link_->executor->post([link = link_, shared] {
-    // Only this executor closes the link, so the outlet cannot go away in between.
-    if (link->outlet != nullptr) link->outlet->notify(std::move(*shared));
-  });
 }
 
 void Run::progress(double done, double total, const std::string& message) {
@@ -156,11 +139,7 @@ void Run::detach_stream(std::chrono::milliseconds retry) {
     if (!closed_ && !ending_) outlet_->detach(retry);
     return;
   }
-  const std::lock_guard lock(link_->mutex);
-  if (link_->executor == nullptr) return;
-  link_->executor->post([link = link_, retry] {
-    if (link->outlet != nullptr) link->outlet->detach(retry);
-  });
+  link_->detach(retry);
 }
 
 void Run::end(Ending ending) {
@@ -170,10 +149,8 @@ void Run::end(Ending ending) {
 }
 
 void Run::end_from_worker(Ending ending) {
-  const std::lock_guard lock(link_->mutex);
-  if (link_->executor == nullptr) return;
   auto shared = std::make_shared<Ending>(std::move(ending));
-  link_->executor->post([self = shared_from_this(), shared] { self->end(std::move(*shared)); });
+  link_->end([self = shared_from_this(), shared] { self->end(std::move(*shared)); });
 }
 
 std::optional<Fault> Run::missing_for(const std::vector<const QuestionBody*>& questions) const {

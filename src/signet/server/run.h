@@ -23,6 +23,7 @@
 #include <signet/rounds/round.h>
 #include <signet/server/question.h>
 #include <signet/server/results.h>
+#include <signet/server/worker_link.h>
 
 namespace signet::detail {
 
@@ -84,6 +85,7 @@ class Run final : public std::enable_shared_from_this<Run> {
   // Nothing reaches the client any more, and the stop token fires. On the executor.
   void close();
 
+  // From a worker's thread it waits while too much is under way (WorkerLink).
   void notify(Notification notification);
   void progress(double done, double total, const std::string& message);
   void log(std::string_view level, Json data, const std::string& logger);
@@ -130,18 +132,11 @@ class Run final : public std::enable_shared_from_this<Run> {
   int people_waiting() const { return people_waiting_; }
 
  private:
-  // What a worker needs to reach the executor, for as long as the request lives.
-  struct Link {
-    std::mutex mutex;
-    Executor* executor = nullptr;  // null: the request is gone
-    Outlet* outlet = nullptr;      // on the executor only
-  };
-  void post_notification(Notification notification);
   Task<std::optional<Fault>> ask_one(const QuestionBody& question);
   bool is_pending(std::string_view key) const;
 
   std::shared_ptr<const CallFacts> facts_;
-  std::shared_ptr<Link> link_;
+  std::shared_ptr<WorkerLink> link_;
   Outlet* outlet_;
   std::stop_token exchange_stop_;
   std::stop_source stop_{std::nostopstate};
