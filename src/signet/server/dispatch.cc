@@ -5,6 +5,7 @@
 #include <signet/protocol/errors.h>
 #include <signet/protocol/methods.h>
 #include <signet/protocol/versions.h>
+#include <signet/server/legacy_questions.h>
 #include <signet/token/codec.h>
 
 #include <algorithm>
@@ -308,7 +309,8 @@ Reply Server::Impl::initialize(const Request& request, Exchange& exchange) {
   if (kept > introduction_bytes_max) return failure(invalid("capabilities and clientInfo are too large"));
   session.protocol_version = protocol::negotiate_handshake(*requested);
   session.client_info = *client;
-  session.client_capabilities = declared == nullptr ? Json::object() : *declared;
+  session.client_capabilities = detail::capabilities_of_revision(
+      declared == nullptr ? Json::object() : *declared, session.protocol_version);
   subscriptions->open_session(exchange);
   Json result;
   result.set("protocolVersion", session.protocol_version);
@@ -377,6 +379,7 @@ std::shared_ptr<CallFacts> Server::Impl::facts(Request& request, const Exchange&
   facts->client_capabilities = std::move(caller.envelope.client_capabilities);
   facts->protocol_version = caller.envelope.protocol_version;
   facts->legacy = !caller.is_modern;
+  facts->entropy = settings.entropy;
   if (const Json* token = protocol::progress_token(request.params)) facts->progress_token = *token;
   if (Json* request_meta = request.params.find(meta::member)) {
     // The states of other systems may be bound to all of the params.

@@ -437,13 +437,14 @@ Task<Reply> Flows::rounds(FlowRequest& request, Exchange& exchange, Start& start
 
     const bool pending = std::holds_alternative<Parked>(ending);
     if (pending && request.facts->legacy) {
-      Task<std::optional<Fault>> asking = run->ask_pending();
-      std::optional<Fault> unanswered = co_await asking;
+      Task<std::optional<Ending>> asking = run->ask_pending();
+      std::optional<Ending> unanswered = co_await asking;
       if (!unanswered && turn < request.facts->rounds_max) {
         round = rounds::Round(std::move(run->round()).finish(), Json::Object());
         continue;
       }
-      ending = unanswered ? std::move(*unanswered) : Fault(protocol::internal_error, "Too many rounds");
+      ending =
+          unanswered ? std::move(*unanswered) : Ending(Fault(protocol::internal_error, "Too many rounds"));
     } else if (pending) {
       Task<Reply> sealing = seal(request, exchange, start, *run);
       Reply reply = co_await sealing;

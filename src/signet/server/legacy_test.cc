@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace signet {
 namespace {
 
@@ -27,6 +29,33 @@ Task<ToolResult> ask_two(Call& call) {
   co_return text(first.string("v") + "&" + second->name);
 }
 
+Task<ToolResult> visit(Call& call) {
+  ElicitResult visited = co_await call.elicit_url("visit", "Please look.", "https://example.com/");
+  co_return text(visited.accepted() ? "visited" : "not visited");
+}
+
+Task<ToolResult> pick(Call& call) {
+  const std::vector<Option> rooms{Option("a", "Attic"), Option("b", "Ball room")};
+  auto question = form("Where?").choice("room", rooms, Field().title("Room"));
+  ElicitResult answer = co_await call.elicit("where", question);
+  co_return text(answer.string("room"));
+}
+
+Task<ToolResult> days(Call& call) {
+  const std::vector<Option> choices{Option("mo", "Monday"), Option("tu", "Tuesday"), Option("we")};
+  const Field field = Field().title("Days").items(1, 3).value(parsed(R"(["tu"])"));
+  auto question = form("When?").choices("days", choices, field).integer("n");
+  ElicitResult answer = co_await call.elicit("when", question);
+  co_return text(json::write(answer.content()));
+}
+
+Form nested_form() { return form("Where?").custom("address", parsed(R"({"type":"object"})")); }
+
+Task<ToolResult> nested(Call& call) {
+  ElicitResult answer = co_await call.elicit("where", nested_form());
+  co_return text(json::write(answer.content()));
+}
+
 // A connection of a handshake revision.
 class LegacyTest : public ::testing::Test {
  protected:
@@ -46,6 +75,12 @@ class LegacyTest : public ::testing::Test {
       call.log("warning", "loud", "here");
       co_return text("logged");
     });
+    server_.tool("visit", "Sends somewhere.", visit);
+    server_.tool("pick", "Lets choose one.", pick);
+    server_.tool("days", "Lets choose several.", days);
+    server_.tool("nested", "Asks what no form has.", nested);
+    server_.tool("nested_explicit", "The same.",
+                 [](PlainCall&) -> ToolResult { return InputRequired().elicit("where", nested_form()); });
     server_.resource("test://static", "static", [] { return ResourceContents::text("x"); });
     session_.outlet = &stream_;
   }
@@ -75,7 +110,13 @@ class LegacyTest : public ::testing::Test {
 
   ManualExecutor executor_;
   testing::RecordingOutlet stream_;
-  Server server_{ServerInfo("test", "1.0")};
+  std::string logged_;  // above the server, whose log writes it
+  Server server_{
+      ServerInfo("test", "1.0"),
+      ServerOptions().log([this](LogLevel, std::string_view event, std::initializer_list<LogField> fields) {
+        logged_.append(event);
+        for (const auto& field : fields) logged_.append(" ").append(field.second);
+      })};
   Session session_;
   std::function<Reply(const std::string&, const Json&)> answer_;
   std::vector<Request> requests_;
@@ -145,6 +186,100 @@ TEST_F(LegacyTest, AsksThePersonDuringTheCall) {
   ASSERT_EQ(requests_.size(), 1U);
   EXPECT_EQ(requests_[0].method, "elicitation/create");
   EXPECT_EQ(at(requests_[0].params, {"message"}), Json("Who are you?"));
+}
+
+TEST_F(LegacyTest, SendsAnUrlWithAnIdOfItsOwn) {
+  EXPECT_TRUE(initialize("2025-11-25", R"({"elicitation":{"form":{},"url":{}}})").ok());
+  answer_ = [](const std::string&, const Json&) { return parsed(R"({"action":"accept"})"); };
+  std::set<std::string> ids;
+  for (int call = 0; call < 3; ++call) {
+    EXPECT_EQ(text_of(send("tools/call", call_params("visit"))), "visited");
+    ASSERT_EQ(requests_.size(), 1U);
+    const Json& params = requests_[0].params;
+    EXPECT_EQ(at(params, {"mode"}), Json("url"));
+    const std::string* id = params.find_string("elicitationId");
+    ASSERT_NE(id, nullptr);
+    EXPECT_EQ(id->size(), 32U);
+    ids.insert(*id);
+  }
+  EXPECT_EQ(ids.size(), 3U);
+
+  // 2026-07-28 has no such member.
+  const Reply modern_reply = ask(server_, "tools/call", modern(call_params("visit")));
+  const Json question = at(modern_reply, {"inputRequests", "visit", "params"});
+  EXPECT_EQ(at(question, {"mode"}), Json("url"));
+  EXPECT_FALSE(question.contains("elicitationId"));
+}
+
+TEST_F(LegacyTest, DoesNotAskByUrlBeforeTheRevisionThatHasIt) {
+  for (const char* version : {"2025-06-18", "2025-03-26"}) {
+    session_ = Session();
+    EXPECT_TRUE(initialize(version, R"({"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}})").ok());
+    EXPECT_EQ(session_.client_capabilities, parsed(R"({"elicitation":{"form":{}},"sampling":{}})"));
+    EXPECT_EQ(send("tools/call", call_params("visit")).error().code, protocol::invalid_request) << version;
+    EXPECT_TRUE(requests_.empty()) << version;
+  }
+}
+
+TEST_F(LegacyTest, AsksATitledChoiceAsTheRevisionSaysIt) {
+  answer_ = [](const std::string&, const Json&) {
+    return parsed(R"({"action":"accept","content":{"room":"b"}})");
+  };
+  EXPECT_TRUE(initialize("2025-06-18").ok());
+  EXPECT_EQ(text_of(send("tools/call", call_params("pick"))), "b");
+  ASSERT_EQ(requests_.size(), 1U);
+  EXPECT_EQ(at(requests_[0].params, {"requestedSchema"}), parsed(R"({
+      "type":"object","required":["room"],
+      "properties":{"room":{"type":"string","title":"Room","enum":["a","b"],"enumNames":["Attic","Ball room"]}}})"));
+
+  session_ = Session();
+  EXPECT_TRUE(initialize("2025-11-25").ok());
+  EXPECT_EQ(text_of(send("tools/call", call_params("pick"))), "b");
+  const Json room = at(requests_.at(0).params, {"requestedSchema", "properties", "room"});
+  EXPECT_TRUE(room.contains("oneOf"));
+  EXPECT_FALSE(room.contains("enumNames"));
+}
+
+TEST_F(LegacyTest, AsksForSeveralChoicesByYesAndNoWhereTheRevisionHasNoLists) {
+  EXPECT_TRUE(initialize("2025-06-18").ok());
+  answer_ = [](const std::string&, const Json&) {
+    return parsed(
+        R"({"action":"accept","content":{"days[mo]":true,"days[tu]":false,"days[we]":true,"n":1}})");
+  };
+  EXPECT_EQ(text_of(send("tools/call", call_params("days"))), R"({"n":1,"days":["mo","we"]})");
+  ASSERT_EQ(requests_.size(), 1U);
+  EXPECT_EQ(at(requests_[0].params, {"requestedSchema"}), parsed(R"({
+      "type":"object","required":["n"],"properties":{
+        "days[mo]":{"type":"boolean","title":"Days: Monday","default":false},
+        "days[tu]":{"type":"boolean","title":"Days: Tuesday","default":true},
+        "days[we]":{"type":"boolean","title":"Days: we","default":false},
+        "n":{"type":"integer"}}})"));
+}
+
+TEST_F(LegacyTest, AsksAgainWhereTheYesAndNoAreTooFewOrNone) {
+  EXPECT_TRUE(initialize("2025-06-18").ok());
+  int asked = 0;
+  answer_ = [&asked](const std::string&, const Json&) {
+    ++asked;
+    if (asked == 1) return parsed(R"({"action":"accept","content":{"n":1}})");  // one at least
+    if (asked == 2) return parsed(R"({"action":"accept","content":{"days[mo]":"yes","n":1}})");
+    return parsed(R"({"action":"accept","content":{"days[tu]":true,"n":1}})");
+  };
+  EXPECT_EQ(text_of(send("tools/call", call_params("days"))), R"({"n":1,"days":["tu"]})");
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(LegacyTest, NamesTheFieldThatTheRevisionHasNoFormFor) {
+  EXPECT_TRUE(initialize("2025-06-18").ok());
+  for (const char* tool : {"nested", "nested_explicit"}) {
+    const Reply reply = send("tools/call", call_params(tool));
+    ASSERT_FALSE(reply.ok());
+    EXPECT_EQ(reply.error().code, protocol::internal_error);
+    EXPECT_TRUE(requests_.empty());
+    EXPECT_NE(logged_.find("handler_misused"), std::string::npos) << logged_;
+    EXPECT_NE(logged_.find("'address'"), std::string::npos) << logged_;
+    logged_.clear();
+  }
 }
 
 TEST_F(LegacyTest, AsksAgainInTheSameCallForWhatIsNoAnswer) {

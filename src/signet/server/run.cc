@@ -1,13 +1,15 @@
 #include <signet/server/run.h>
 
+#include <signet/base/bytes.h>
 #include <signet/protocol/capabilities.h>
 #include <signet/protocol/errors.h>
 #include <signet/protocol/meta.h>
 #include <signet/protocol/methods.h>
-#include <signet/protocol/versions.h>
+#include <signet/server/legacy_questions.h>
 #include <signet/server/question_params.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace signet::detail {
@@ -53,13 +55,6 @@ std::optional<std::string> check_body(const QuestionBody& question, const Json& 
   }
   if (has_readable_numbers(*question.form, *content)) return std::nullopt;
   return "A number is out of range.";
-}
-
-Json legacy_params(Json sent, std::string_view version) {
-  // Modes came with 2025-11-25; a form was the only one before.
-  const std::string* mode = sent.find_string("mode");
-  if (mode != nullptr && *mode == "form" && version != protocol::version_2025_11_25) sent.erase("mode");
-  return sent;
 }
 
 }  // namespace
@@ -208,8 +203,8 @@ Task<bool> Run::ask_person(const std::vector<QuestionBody>& questions, std::vect
   }
   for (const QuestionBody& question : questions) {
     if (!is_pending(question.key)) continue;
-    Task<std::optional<Fault>> asking = ask_one(question);
-    std::optional<Fault> unanswered = co_await asking;
+    Task<std::optional<Ending>> asking = ask_one(question);
+    std::optional<Ending> unanswered = co_await asking;
     if (unanswered) {
       end(std::move(*unanswered));
       co_return false;
@@ -220,14 +215,14 @@ Task<bool> Run::ask_person(const std::vector<QuestionBody>& questions, std::vect
   co_return complete;
 }
 
-Task<std::optional<Fault>> Run::ask_pending() {
+Task<std::optional<Ending>> Run::ask_pending() {
   const std::vector<rounds::Pending> pending = round_.pending();
   for (const rounds::Pending& one : pending) {
     QuestionBody question(kind_of(one.question), one.key, one.question);
     if (question.kind == QuestionKind::elicit_form)
       question.form.emplace(*question.params().find("requestedSchema"));
-    Task<std::optional<Fault>> asking = ask_one(question);
-    std::optional<Fault> unanswered = co_await asking;
+    Task<std::optional<Ending>> asking = ask_one(question);
+    std::optional<Ending> unanswered = co_await asking;
     if (unanswered) co_return unanswered;
   }
   co_return std::nullopt;
@@ -238,15 +233,30 @@ bool Run::is_pending(std::string_view key) const {
                      [key](const rounds::Pending& pending) { return pending.key == key; });
 }
 
-Task<std::optional<Fault>> Run::ask_one(const QuestionBody& question) {
+// As the session's revision says it. Every URL that is sent has an id of its own with 2025-11-25.
+Result<Json> Run::legacy_params(const QuestionBody& question, Json params) const {
+  if (question.kind == QuestionKind::elicit_form)
+    return form_for_revision(std::move(params), facts_->protocol_version);
+  if (question.kind == QuestionKind::elicit_url) {
+    std::array<std::uint8_t, 16> id{};
+    facts_->entropy->fill(id);
+    params.set("elicitationId", hex(id));
+  }
+  return params;
+}
+
+Task<std::optional<Ending>> Run::ask_one(const QuestionBody& question) {
   Json params = question.params();
   for (std::uint32_t attempt = 0; attempt < facts_->rounds_max; ++attempt) {
+    Result<Json> said = legacy_params(question, std::move(params));
+    if (!said.ok()) co_return Misused(said.error().message);
     ++people_waiting_;
-    Task<Reply> asked = outlet_->request(std::string(method_of(question.kind)),
-                                         legacy_params(std::move(params), facts_->protocol_version));
+    Task<Reply> asked = outlet_->request(std::string(method_of(question.kind)), std::move(*said));
     Reply reply = co_await asked;
     --people_waiting_;
     if (!reply.ok()) co_return Fault(protocol::internal_error, "The client did not answer the question");
+    if (question.form)
+      *reply = answer_from_revision(question.form->json(), std::move(*reply), facts_->protocol_version);
     std::optional<std::string> objection = check_body(question, *reply);
     if (!objection) {
       round_.settle(question.key, std::move(*reply));

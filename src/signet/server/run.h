@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include <signet/base/entropy.h>
 #include <signet/base/executor.h>
 #include <signet/base/principal.h>
 #include <signet/base/task.h>
@@ -34,6 +35,7 @@ struct CallFacts {
   Json client_capabilities;
   std::string protocol_version;
   bool legacy = false;
+  Entropy* entropy = &system_entropy();
   Json meta;            // the request's `_meta`, or null
   Json progress_token;  // null where there is none
   std::optional<int> log_rank;
@@ -124,15 +126,16 @@ class Run final : public std::enable_shared_from_this<Run> {
   void park();
   // A person is asked now, on a connection of a handshake revision. False where the run has ended instead.
   Task<bool> ask_person(const std::vector<QuestionBody>& questions, std::vector<Json>& answers);
-  // Asks all that is pending in the journal (explicit style), in the same way; why there is no answer, if so.
-  Task<std::optional<Fault>> ask_pending();
+  // Asks all that is pending in the journal (explicit style), in the same way; how the run ends where there is no answer.
+  Task<std::optional<Ending>> ask_pending();
   // The -32021 that names what the client lacks for these questions (or, on such a connection, its equivalent).
   std::optional<Fault> missing_for(const std::vector<const QuestionBody*>& questions) const;
   // How many people are being waited for: the time limit stands still.
   int people_waiting() const { return people_waiting_; }
 
  private:
-  Task<std::optional<Fault>> ask_one(const QuestionBody& question);
+  Result<Json> legacy_params(const QuestionBody& question, Json params) const;
+  Task<std::optional<Ending>> ask_one(const QuestionBody& question);
   bool is_pending(std::string_view key) const;
 
   std::shared_ptr<const CallFacts> facts_;
