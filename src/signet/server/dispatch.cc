@@ -1,5 +1,6 @@
 #include <signet/server/server_impl.h>
 
+#include <signet/base/crossing.h>
 #include <signet/json/text.h>
 #include <signet/protocol/capabilities.h>
 #include <signet/protocol/errors.h>
@@ -100,8 +101,18 @@ Reply invalid_arguments(const std::string& sentence) {
   return result;
 }
 
-std::size_t fitting(const std::vector<std::string>& values) {
-  return std::min(values.size(), completions_max);
+using Values = std::vector<std::string>;
+
+Reply completed(const Values& values) {
+  Json shown = Json::array();
+  for (std::size_t i = 0; i < std::min(values.size(), completions_max); ++i) shown.push_back(values[i]);
+  Json body;
+  body.set("values", std::move(shown));
+  body.set("total", values.size());
+  body.set("hasMore", values.size() > completions_max);
+  Json result;
+  result.set("completion", std::move(body));
+  return result;
 }
 
 }  // namespace
@@ -234,7 +245,11 @@ Task<Reply> Server::Impl::dispatch(Request& request, Exchange& exchange, Caller&
   if (has_resources() && request.method == method::resources_templates_list) {
     co_return list(templates, "resourceTemplates", request, caller);
   }
-  if (has_completions() && request.method == method::completion_complete) co_return complete(request, caller);
+  if (has_completions() && request.method == method::completion_complete) {
+    Task<Reply> completing = complete(request, exchange);
+    Reply reply = co_await completing;
+    co_return reply;
+  }
   const bool of_task = request.method == method::tasks_get || request.method == method::tasks_update ||
                        request.method == method::tasks_cancel;
   if (of_task && has_tasks && caller.is_modern) {
@@ -564,7 +579,8 @@ Reply Server::Impl::finish_resource(const detail::ResourceEntry& resource, const
   return members;
 }
 
-Reply Server::Impl::complete(const Request& request, const Caller& /*caller*/) const {
+// S78: what the request asks to be completed, if it makes sense; the function that does, or null where there is none.
+Result<Server::Impl::Completing, Fault> Server::Impl::read_completion(const Request& request) const {
   const Json* ref = request.params.find("ref");
   const Json* argument = request.params.find("argument");
   const std::string* type = ref == nullptr ? nullptr : ref->find_string("type");
@@ -579,31 +595,42 @@ Reply Server::Impl::complete(const Request& request, const Caller& /*caller*/) c
                                 : *type == "ref/resource" &&
                                       (templates.find(*key) != nullptr || resources.find(*key) != nullptr));
   if (!known) return failure(invalid("Unknown reference"));
-
-  std::shared_ptr<const Completion> completion;
-  {
-    const std::lock_guard lock(completions_mutex_);
-    const auto found = completions_.find(detail::completion_key(*type, *key, *name));
-    if (found != completions_.end()) completion = found->second;
-  }
   const Json* context = request.params.find("context");
   if (context != nullptr && !context->is_object()) return failure(invalid("context must be an object"));
   const Json* known_arguments = context == nullptr ? nullptr : context->find("arguments");
   if (known_arguments != nullptr && !is_object_of_strings(*known_arguments))
     return failure(invalid("arguments of the context must be an object of strings"));
-  const CompletionRequest asked(*value, known_arguments == nullptr ? Json::object() : *known_arguments);
-  const std::vector<std::string> values =
-      completion == nullptr ? std::vector<std::string>() : (*completion)(asked);
 
-  Json shown_values = Json::array();
-  for (std::size_t i = 0; i < fitting(values); ++i) shown_values.push_back(values[i]);
-  Json body;
-  body.set("values", std::move(shown_values));
-  body.set("total", values.size());
-  body.set("hasMore", values.size() > completions_max);
-  Json result;
-  result.set("completion", std::move(body));
-  return result;
+  Completing completing;
+  completing.asked.emplace(*value, known_arguments == nullptr ? Json::object() : *known_arguments);
+  const std::lock_guard lock(completions_mutex_);
+  const auto found = completions_.find(detail::completion_key(*type, *key, *name));
+  if (found != completions_.end()) completing.function = found->second;
+  return completing;
+}
+
+// The function may block like a plain handler, and has a thread of the server's like one.
+Task<Reply> Server::Impl::complete(const Request& request, Exchange& exchange) {
+  Result<Completing, Fault> completing = read_completion(request);
+  if (!completing.ok()) co_return failure(std::move(completing.error()));
+  if (completing->function == nullptr) co_return completed(Values());
+  const auto crossing = std::make_shared<Crossing<Values>>(*exchange.executor);
+  const Waiting<Values> waiting(crossing);
+  const bool taken = workers_.submit([crossing, work = std::move(*completing)] {
+    try {
+      crossing->deliver((*work.function)(*work.asked));
+    } catch (...) {
+      crossing->deliver(failure(detail::text_of(std::current_exception())));
+    }
+  });
+  if (!taken) co_return failure(Fault(protocol::internal_error, "The server is busy"));
+  const OneShot<Result<Values>> done = crossing->done();
+  Result<Values> values = co_await done;
+  if (!values.ok()) {
+    if (settings.log) settings.log(LogLevel::error, "completion_threw", {{"reason", values.error().message}});
+    co_return generic_failure();
+  }
+  co_return completed(*values);
 }
 
 }  // namespace signet

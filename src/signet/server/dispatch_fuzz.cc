@@ -350,7 +350,9 @@ class World {
     call.audience = audience_;
     call.modern = session_ == nullptr || protocol::claims_modern(call.request.params);
     call.endless = call.modern && call.request.method == protocol::method::subscriptions_listen;
-    call.elsewhere = target_of(call.request).starts_with("plain") || (server_ != &main_ && !call.endless);
+    call.elsewhere = target_of(call.request).starts_with("plain") ||
+                     call.request.method == protocol::method::completion_complete ||
+                     (server_ != &main_ && !call.endless);
     call.task = server_->call(call.request, call.exchange);
     call.task.start([&call] {
       ++call.replies;
@@ -362,7 +364,7 @@ class World {
     if (call.modern && handlers_begun != before) check_state(call);
   }
 
-  // What runs on another thread, plain functions and tasks, is waited for, so that an input always does the same.
+  // What runs on another thread, plain functions, completions and tasks, is waited for, so that an input always does the same.
   void wait_for(Underway& call) {
     while (call.elsewhere && !call.reply && call.back.asked.empty()) {
       loop_->run_one();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <stdexcept>
 
 namespace signet {
@@ -286,6 +287,72 @@ TEST_F(DispatchTest, CompletesAtMostAHundredValues) {  // S78
   EXPECT_EQ(at(complete("greet", "n14"), {"completion", "values", "0"}), Json("n14"));
   EXPECT_EQ(at(complete("greet", "zzz"), {"completion", "values"}), Json::array());
   EXPECT_EQ(complete("nope", "").error().code, protocol::invalid_params);
+}
+
+TEST(Completion, MayBlockWithoutHoldingTheLoop) {
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  Server server(ServerInfo("s", "1"));
+  server.prompt(
+      "p", "P.", [](Json) { return PromptResult().user("x"); }, PromptOptions().argument("x", "X."));
+  server.prompt_completion("p", "x", [released](const CompletionRequest&) -> std::vector<std::string> {
+    released.wait();
+    return {"late"};
+  });
+  const Json params =
+      modern(parsed(R"({"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x","value":""}})"));
+  ManualExecutor executor;
+  Exchanged blocked(server, executor, Request(1, "completion/complete", params));
+  EXPECT_FALSE(blocked.reply);
+  EXPECT_TRUE(ask(server, "prompts/list", modern()).ok());
+  {
+    Exchanged dropped(server, executor, Request(2, "completion/complete", params));
+    dropped.drop();
+  }
+  release.set_value();
+  while (!blocked.reply) executor.run_one();
+  EXPECT_EQ(at(*blocked.reply, {"completion", "values"}), parsed(R"(["late"])"));
+}
+
+TEST(Completion, ThatThrowsIsAnErrorAndSoIsOneTooMany) {
+  std::promise<void> begun;
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::string logged;
+  const auto log = [&logged](LogLevel, std::string_view event, std::initializer_list<LogField>) {
+    logged = event;
+  };
+  Server server(ServerInfo("s", "1"), ServerOptions().worker_threads(1, 1).log(log));
+  server.prompt(
+      "p", "P.", [](Json) { return PromptResult().user("x"); }, PromptOptions().argument("x", "X."));
+  server.prompt_completion("p", "x",
+                           [&begun, released](const CompletionRequest& asked) -> std::vector<std::string> {
+                             if (asked.value == "throw") throw std::runtime_error("secret");
+                             if (asked.value == "first") begun.set_value();
+                             released.wait();
+                             return {asked.value};
+                           });
+  const auto params = [](std::string_view value) {
+    Json asked = parsed(R"({"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"x"}})");
+    asked.find("argument")->set("value", value);
+    return modern(asked);
+  };
+  const Reply threw = ask(server, "completion/complete", params("throw"));
+  ASSERT_FALSE(threw.ok());
+  EXPECT_EQ(threw.error().code, protocol::internal_error);
+  EXPECT_EQ(threw.error().message.find("secret"), std::string::npos);
+  EXPECT_EQ(logged, "completion_threw");
+
+  ManualExecutor executor;
+  Exchanged first(server, executor, Request(1, "completion/complete", params("first")));
+  begun.get_future().wait();
+  Exchanged second(server, executor, Request(2, "completion/complete", params("second")));
+  Exchanged third(server, executor, Request(3, "completion/complete", params("third")));
+  ASSERT_TRUE(third.reply);
+  EXPECT_EQ(third.reply->error().message, "The server is busy");
+  release.set_value();
+  while (!first.reply || !second.reply) executor.run_one();
+  EXPECT_EQ(at(*second.reply, {"completion", "values"}), parsed(R"(["second"])"));
 }
 
 TEST_F(DispatchTest, TakesAContextOfCompletionThatIsAnObjectOfStrings) {  // S78

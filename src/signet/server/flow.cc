@@ -52,16 +52,6 @@ Result<Json::Object, Fault> take_responses(Json& params, bool keep) {
   return keep ? *given->as_object() : std::move(*given->as_object());
 }
 
-std::string text_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "something that is no std::exception";
-  }
-}
-
 // A label from a closed set: how long ago a refused state was issued, at most.
 std::string_view age_label(const std::optional<std::chrono::milliseconds>& age) {
   using std::chrono::minutes;

@@ -59,6 +59,16 @@ std::optional<std::string> check_body(const QuestionBody& question, const Json& 
 
 }  // namespace
 
+std::string text_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (...) {
+    return "something that is no std::exception";
+  }
+}
+
 Run::Run(std::shared_ptr<const CallFacts> facts, Exchange& exchange, rounds::Round round)
     : facts_(std::move(facts)),
       link_(std::make_shared<WorkerLink>(*exchange.executor, *exchange.outlet)),

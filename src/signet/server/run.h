@@ -4,6 +4,7 @@
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -55,6 +56,8 @@ struct Threw {
   explicit Threw(std::string text) : what(std::move(text)) {}
   std::string what;
 };
+// What was thrown, for the log.
+std::string text_of(const std::exception_ptr& thrown);
 // The handler asked in a way that is a mistake of the program; the sentence is for the log.
 struct Misused {
   explicit Misused(std::string text) : what(std::move(text)) {}

@@ -25,7 +25,8 @@ class CompletionRequest {
   Json arguments;     // object: the arguments that are known already
 };
 
-// All values that fit, best first. The client is sent 100, and how many there are.
+// All values that fit, best first. The client is sent 100, and how many there are. Runs on a thread of the server's own,
+// like a plain function, so it may block; calls of it overlap. An exception is logged, and the client gets an error.
 using Completion = std::function<std::vector<std::string>(const CompletionRequest& request)>;
 
 // An MCP server for 2026-07-28 and the handshake revisions, over the same handlers.
@@ -94,7 +95,7 @@ class Server final : public Service {
         detail::make_handler<detail::ResourceAnswer>(std::move(handler)), std::move(options));
   }
 
-  // Suggestions for an argument of a prompt, or a variable of a resource template. Must not block.
+  // Suggestions for an argument of a prompt, or a variable of a resource template.
   Server& prompt_completion(std::string prompt, std::string argument, Completion completion);
   Server& template_completion(std::string uri_template, std::string variable, Completion completion);
 

@@ -70,7 +70,13 @@ class Server::Impl {
   Task<Reply> serve_task(const Request& request, Exchange& exchange, const Caller& caller);
   Task<Reply> get_prompt(Request& request, Exchange& exchange, Caller& caller);
   Task<Reply> read_resource(Request& request, Exchange& exchange, Caller& caller);
-  Reply complete(const Request& request, const Caller& caller) const;
+  // A function that completes, and what it is asked.
+  struct Completing {
+    std::shared_ptr<const Completion> function;  // null: no values
+    std::optional<CompletionRequest> asked;
+  };
+  Result<Completing, Fault> read_completion(const Request& request) const;
+  Task<Reply> complete(const Request& request, Exchange& exchange);
 
   std::shared_ptr<detail::CallFacts> facts(Request& request, const Exchange& exchange, Caller& caller,
                                            std::string target) const;
