@@ -21,7 +21,6 @@ using detail::FlowRequest;
 
 namespace {
 
-constexpr std::size_t uri_bytes_max = 8192;
 // Of a client's capabilities and name, which are kept as long as its session.
 constexpr std::size_t introduction_bytes_max = std::size_t{64} << 10;
 constexpr std::size_t completions_max = 100;  // schema, CompleteResult
@@ -345,7 +344,9 @@ Reply Server::Impl::set_log_level(const Request& request, Session& session) {
 
 Reply Server::Impl::subscribe(const Request& request, Session& session) {
   const std::string* uri = request.params.find_string("uri");
-  if (uri == nullptr || uri->size() > uri_bytes_max) return failure(invalid("uri must be a string"));
+  if (uri == nullptr) return failure(invalid("uri must be a string"));
+  if (uri->size() > detail::uri_bytes_max) return failure(invalid("uri is too long"));
+  if (!detail::is_absolute_uri(*uri)) return failure(invalid("uri is no absolute URI"));
   if (!subscriptions->subscribe(session, *uri)) return failure(invalid("No more subscriptions are taken"));
   return Json::object();
 }
@@ -533,12 +534,13 @@ Fault Server::Impl::not_found(const std::string& uri, bool is_modern) {
 Task<Reply> Server::Impl::read_resource(Request& request, Exchange& exchange, Caller& caller) {
   const std::string* uri = request.params.find_string("uri");
   if (uri == nullptr) co_return failure(invalid("uri must be a string"));
-  if (uri->size() > uri_bytes_max) co_return failure(invalid("uri is too long"));
+  if (uri->size() > detail::uri_bytes_max) co_return failure(invalid("uri is too long"));
+  if (!detail::is_absolute_uri(*uri)) co_return failure(invalid("uri is no absolute URI"));
   Json variables = Json::object();
   std::shared_ptr<const detail::ResourceEntry> resource = resources.find(*uri);
   if (resource == nullptr) {
     for (const std::shared_ptr<const detail::ResourceEntry>& candidate : templates.all()) {
-      std::optional<Json> matched = candidate->uri_template->match(*uri);
+      std::optional<Json> matched = candidate->uri_template->match(*uri, candidate->climbing);
       if (!matched) continue;
       resource = candidate;
       variables = std::move(*matched);

@@ -265,12 +265,36 @@ TEST_F(DispatchTest, ReadsResourcesAndTemplates) {  // S5, S69, S70, S74
   EXPECT_EQ(at(fixed, {"cacheScope"}), Json("private"));
   EXPECT_EQ(at(read("test://item/a%20b"), {"contents", "0", "text"}), Json("item a b"));
   for (const char* uri : {"test://nope", "file:///etc/passwd", "test://item/", "test://item/../static",
-                          "test://item/%zz", "test://item/none"}) {
+                          "test://item/%2e%2e", "test://item/none"}) {
     const Reply missing = read(uri);
     ASSERT_FALSE(missing.ok()) << uri;
     EXPECT_EQ(missing.error().code, protocol::invalid_params);
     EXPECT_EQ(at(missing.error().data, {"uri"}), Json(uri));
   }
+  for (const char* malformed :
+       {"", "not a uri", "test://item/a b", "test://item/\xc3\xa9", "test://item/{id}", "test://item/%zz"}) {
+    const Reply refused = read(malformed);
+    ASSERT_FALSE(refused.ok()) << malformed;
+    EXPECT_EQ(refused.error().code, protocol::invalid_params);
+    EXPECT_TRUE(refused.error().data.is_null()) << malformed;
+  }
+}
+
+TEST(ResourceTemplate, IsNotReadWithAPathThatClimbsUnlessItTakesThem) {  // S71
+  Server server(ServerInfo("s", "1"));
+  const auto echo = [](Json variables) { return ResourceContents::text(*variables.find_string("path")); };
+  server.resource_template("file:///{+path}", "files", echo);
+  server.resource_template("name:{+path}", "names", echo, ResourceOptions().variables_may_climb());
+  const auto read = [&server](std::string_view uri) {
+    Json params;
+    params.set("uri", uri);
+    const Reply reply = ask(server, "resources/read", modern(params));
+    return reply.ok() ? at(reply, {"contents", "0", "text"}) : Json(reply.error().code);
+  };
+  EXPECT_EQ(read("file:///a/b.txt"), Json("a/b.txt"));
+  EXPECT_EQ(read("file:///../../etc/passwd"), Json(protocol::invalid_params));
+  EXPECT_EQ(read("file:///a/%2e%2e/%2e%2e/b"), Json(protocol::invalid_params));
+  EXPECT_EQ(read("name:../a"), Json("../a"));
 }
 
 TEST_F(DispatchTest, CompletesAtMostAHundredValues) {  // S78

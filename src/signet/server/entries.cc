@@ -132,7 +132,6 @@ void require_variables(const std::string& uri, const UriTemplate& variables, con
 std::shared_ptr<ResourceEntry> resource_entry(std::string_view kind, std::string uri, std::string name,
                                               Handler handler, const ResourceOptions::Settings& options,
                                               const ServerOptions::Settings& server) {
-  if (!is_absolute_uri(uri)) reject(kind, uri, "an absolute URI is needed: a scheme, a colon, visible ASCII");
   auto entry = std::make_shared<ResourceEntry>();
   entry->policy = policy_of(options, server, kind, uri);
   entry->handler = std::move(handler);
@@ -226,6 +225,7 @@ std::shared_ptr<const PromptEntry> make_prompt(std::string name, std::string des
 std::shared_ptr<const ResourceEntry> make_resource(std::string uri, std::string name, Handler handler,
                                                    const ResourceOptions::Settings& options,
                                                    const ServerOptions::Settings& server) {
+  if (!is_absolute_uri(uri)) reject("resource", uri, "an absolute URI is needed, as RFC 3986 has them");
   return resource_entry("resource", std::move(uri), std::move(name), std::move(handler), options, server);
 }
 
@@ -239,6 +239,7 @@ std::shared_ptr<const ResourceEntry> make_resource_template(std::string uri, std
   const auto entry =
       resource_entry(template_kind, std::move(uri), std::move(name), std::move(handler), options, server);
   entry->uri_template = std::move(*parsed);
+  if (options.variables_may_climb) entry->climbing = Climbing::allowed;
   return entry;
 }
 

@@ -44,6 +44,7 @@ struct ResourceEntry {
   Json listed;
   Handler handler;
   std::optional<UriTemplate> uri_template;
+  Climbing climbing = Climbing::refused;
   std::string mime_type;
   std::chrono::milliseconds ttl{0};
   CacheScope scope = CacheScope::private_scope;

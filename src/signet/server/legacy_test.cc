@@ -168,6 +168,16 @@ TEST_F(LegacyTest, LimitsWhatASessionSubscribesTo) {
   EXPECT_TRUE(send("resources/subscribe", uri(16)).ok());
 }
 
+TEST_F(LegacyTest, SubscribesToUrisOnly) {  // S71
+  EXPECT_TRUE(initialize().ok());
+  for (const char* uri : {"", "not a uri", "test://a b", "test://\xc3\xa9"}) {
+    Json params;
+    params.set("uri", uri);
+    EXPECT_EQ(send("resources/subscribe", params).error().code, protocol::invalid_params) << uri;
+    EXPECT_EQ(send("resources/read", params).error().code, protocol::invalid_params) << uri;
+  }
+}
+
 TEST_F(LegacyTest, ServesNothingBeforeTheHandshakeExceptModernRequests) {
   EXPECT_EQ(send("tools/list").error().code, protocol::invalid_request);
   EXPECT_EQ(*send("ping"), Json::object());

@@ -327,6 +327,10 @@ ResourceOptions& ResourceOptions::redemption(Redemption redemption) {
   return *this;
 }
 
+ResourceOptions& ResourceOptions::variables_may_climb() {
+  settings_.variables_may_climb = true;
+  return *this;
+}
 ResourceOptions& ResourceOptions::accepts_unasked_answers() {
   settings_.accepts_unasked_answers = true;
   return *this;

@@ -244,6 +244,7 @@ class ResourceOptions {
     std::optional<std::chrono::milliseconds> time_limit;
     Redemption redemption = Redemption::many;
     bool accepts_unasked_answers = false;
+    bool variables_may_climb = false;
   };
 
   ResourceOptions() = default;
@@ -263,6 +264,9 @@ class ResourceOptions {
   ResourceOptions& time_limit(std::chrono::milliseconds limit);
   ResourceOptions& redemption(Redemption redemption);
   ResourceOptions& accepts_unasked_answers();
+  // Of templates. Values of variables that lead out of a folder where they are taken for a path (segments `.` and `..`, a
+  // NUL, a slash in front) are otherwise as if there were no such resource. For handlers that do not take them for one.
+  ResourceOptions& variables_may_climb();
 
   const Settings& settings() const { return settings_; }
 

@@ -85,7 +85,9 @@ class Server final : public Service {
 
   // All resources whose URI fits the template (RFC 6570, level 1: `{id}` is anything but a slash, percent-decoded;
   // `{+path}` takes slashes too). Input: a reflected type whose members are strings, one for each variable and named
-  // like it; or Json, an object of strings. Registered resources go first, then templates in their order.
+  // like it; or Json, an object of strings. Registered resources go first, then templates in their order. What is no URI of
+  // RFC 3986 is refused, and values that would climb out of a folder fit no template
+  // (ResourceOptions::variables_may_climb); which files may be read is still the handler's to decide (links, for one).
   template <typename F>
   Server& resource_template(std::string uri_template, std::string name, F handler,
                             ResourceOptions options = ResourceOptions()) {

@@ -3,6 +3,7 @@
 #include <signet/protocol/errors.h>
 #include <signet/protocol/meta.h>
 #include <signet/protocol/methods.h>
+#include <signet/server/uri_template.h>
 
 #include <algorithm>
 #include <map>
@@ -82,7 +83,7 @@ Result<Filter, Fault> read_filter(const Json& params, const Announced& announced
   if (!usable)
     return failure(Fault(protocol::invalid_params, "resourceSubscriptions must be a list of URIs"));
   for (const Json& uri : *uris->as_array()) {
-    if (!uri.is_string())
+    if (!uri.is_string() || uri.as_string()->size() > uri_bytes_max || !is_absolute_uri(*uri.as_string()))
       return failure(Fault(protocol::invalid_params, "resourceSubscriptions must be a list of URIs"));
     if (announced.resources && !filter.add(*uri.as_string()))
       return failure(Fault(protocol::invalid_params, "resourceSubscriptions are too long"));

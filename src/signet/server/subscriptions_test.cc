@@ -66,6 +66,7 @@ TEST_F(SubscriptionsTest, GrantsAnEmptyFilterAndRefusesNone) {
   EXPECT_TRUE(none.outlet.sent.empty());
   for (const char* malformed :
        {R"({"resourceSubscriptions":[5]})", R"({"resourceSubscriptions":null})",
+        R"({"resourceSubscriptions":[""]})", R"({"resourceSubscriptions":["test://x","not a uri"]})",
         R"({"toolsListChanged":"yes"})", R"({"promptsListChanged":1})", R"({"resourcesListChanged":null})"}) {
     const auto refused = listen(3, malformed);
     ASSERT_TRUE(refused->reply) << malformed;

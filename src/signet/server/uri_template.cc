@@ -1,6 +1,7 @@
 #include <signet/server/uri_template.h>
 
 #include <signet/base/percent.h>
+#include <signet/json/format.h>
 #include <signet/json/utf8.h>
 
 #include <algorithm>
@@ -25,16 +26,31 @@ std::optional<std::string> read_value(std::string_view text) {
   return value;
 }
 
+bool is_slash(char c) { return c == '/' || c == '\\'; }
+
+// As a path has segments, wherever the program runs.
+bool has_dot_segment(std::string_view path) {
+  while (true) {
+    const auto end = std::ranges::find_if(path, is_slash);
+    const std::string_view segment(path.begin(), end);
+    if (segment == "." || segment == "..") return true;
+    if (end == path.end()) return false;
+    path = std::string_view(end + 1, path.end());
+  }
+}
+
 }  // namespace
 
 Result<UriTemplate> UriTemplate::parse(std::string_view text) {
   UriTemplate result;
+  std::string filled;
   std::size_t variables = 0;
   while (!text.empty()) {
     const std::size_t open = text.find('{');
     const std::string_view literal = text.substr(0, open);
     if (literal.find('}') != std::string_view::npos) return failure("a brace without its partner");
     if (!literal.empty()) result.pieces_.emplace_back(std::string(literal));
+    filled.append(literal);
     if (open == std::string_view::npos) break;
     const std::size_t close = text.find('}', open);
     if (close == std::string_view::npos) return failure("a brace without its partner");
@@ -47,9 +63,12 @@ Result<UriTemplate> UriTemplate::parse(std::string_view text) {
     Piece piece{std::string(name)};
     piece.variable = true;
     piece.reserved = reserved;
+    piece.at_root = literal.ends_with('/') && !literal.ends_with("://");
+    filled.append("1");
     result.pieces_.push_back(std::move(piece));
     text.remove_prefix(close + 1);
   }
+  if (!is_absolute_uri(filled)) return failure("between its variables it is no absolute URI");
   return result;
 }
 
@@ -69,8 +88,8 @@ std::vector<std::string_view> UriTemplate::variables() const {
 // Depth is bounded by the pieces, and no (piece, position) is tried twice.
 class UriTemplate::Matching {
  public:
-  Matching(const std::vector<Piece>& pieces, std::string_view uri)
-      : pieces_(pieces), uri_(uri), failed_(pieces.size() * (uri.size() + 1)) {}
+  Matching(const std::vector<Piece>& pieces, std::string_view uri, Climbing climbing)
+      : pieces_(pieces), uri_(uri), climbing_(climbing), failed_(pieces.size() * (uri.size() + 1)) {}
 
   bool from(std::size_t piece, std::size_t at) {
     if (piece == pieces_.size()) return at == uri_.size();
@@ -96,7 +115,7 @@ class UriTemplate::Matching {
       ++end;
       if (from(piece + 1, end)) {
         std::optional<std::string> value = read_value(uri_.substr(at, end - at));
-        if (!value) return false;
+        if (!value || (climbing_ == Climbing::refused && climbs(pieces_[piece], *value))) return false;
         variables_.set(pieces_[piece].text, std::move(*value));
         return true;
       }
@@ -107,32 +126,30 @@ class UriTemplate::Matching {
     return false;
   }
 
+  static bool climbs(const Piece& variable, std::string_view value) {
+    const bool is_rooted = is_slash(value.front()) && (!variable.reserved || variable.at_root);
+    return is_rooted || value.find('\0') != std::string_view::npos || has_dot_segment(value);
+  }
+
   static bool is_delimiter(char c) { return c == '/' || c == '?' || c == '#'; }
   // No URI holds one (RFC 3986), so none reaches a handler unless it was percent-encoded.
   static bool is_control(char c) { return (c >= 0 && c < 0x20) || c == 0x7f; }
 
   const std::vector<Piece>& pieces_;
   std::string_view uri_;
+  const Climbing climbing_;
   std::vector<bool> failed_;
   Json variables_ = Json::object();
 };
 
-std::optional<Json> UriTemplate::match(std::string_view uri) const {
-  Matching matching(pieces_, uri);
+std::optional<Json> UriTemplate::match(std::string_view uri, Climbing climbing) const {
+  Matching matching(pieces_, uri, climbing);
   if (!matching.from(0, 0)) return std::nullopt;
   return std::move(matching).variables();
 }
 
 bool is_absolute_uri(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) return false;
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto scheme_char = [letter](char c) {
-    return letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
-  };
-  const std::string_view scheme = text.substr(0, colon);
-  if (!letter(scheme.front()) || !std::all_of(scheme.begin(), scheme.end(), scheme_char)) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7f; });
+  return json::has_format(text, json::Format::uri) && text.find(':') + 1 < text.size();
 }
 
 }  // namespace signet::detail
