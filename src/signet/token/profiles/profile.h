@@ -56,7 +56,8 @@ struct ProfileKey {
 struct ProfileConfig {
   // The first seals. Formats that name no keys take exactly one.
   std::vector<ProfileKey> keys;
-  // rmcp-rs2 only: ids of keys that also open rs1 tokens, and the key that seals as rs1 while old code still serves.
+  // rmcp-rs2 only: ids of keys that also open rs1 tokens, and the key that seals as rs1, and opens it, while old code
+  // still serves.
   std::vector<std::string> rs1_fallbacks;
   std::optional<std::string> rs1_signing;
 };

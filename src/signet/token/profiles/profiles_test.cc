@@ -14,6 +14,7 @@
 #include <signet/token/codec.h>
 #include <signet/token/key_ring.h>
 #include <signet/token/profiles/format.h>
+#include <signet/token/profiles/parts.h>
 #include <signet/token/profiles/text.h>
 #include <signet/token/profiles/vectors.h>
 #include <signet/token/sealer.h>
@@ -60,7 +61,7 @@ TEST(Vectors, AllPassAndWhatIsStricterIsListedHere) {
   EXPECT_THAT(report.malformed, IsEmpty());
   EXPECT_THAT(report.other_reasons, IsEmpty());
   EXPECT_EQ(report.failed, 0U);
-  EXPECT_EQ(report.passed + report.stricter.size(), 744U);
+  EXPECT_EQ(report.passed + report.stricter.size(), 751U);
   EXPECT_EQ(ids_of(report.stricter),
             "argument-digests ruby {\"a\"\n"
             "argument-digests ruby {\"a\"\n"
@@ -432,6 +433,13 @@ TEST(Profiles, Rs2OpensAndSealsRs1OnlyWhereItWasTold) {
   EXPECT_TRUE(rolling->open(old_token, deploy()).ok());
   EXPECT_FALSE(strict->open(old_token, deploy()).ok());
   EXPECT_EQ(*rolling->seal("s", deploy(), 60s, entropy), old_token);
+  ProfileConfig only_sealing = one_key();
+  only_sealing.rs1_signing = "2026-10";
+  const auto signing = *make_profile("rmcp-rs2", std::move(only_sealing));
+  EXPECT_TRUE(signing->open(*signing->seal("s", deploy(), 60s, entropy), deploy()).ok());
+  EXPECT_FALSE(
+      signing->open(*(*make_profile("rmcp-rs1", one_key(8)))->seal("s", deploy(), 60s, entropy), deploy())
+          .ok());
   ProfileConfig unknown = one_key();
   unknown.rs1_fallbacks = {"other"};
   EXPECT_FALSE(make_profile("rmcp-rs2", std::move(unknown)).ok());
@@ -703,6 +711,23 @@ TEST(Formats, ATokenOverTheLimitIsTooLarge) {
   auto refused = format->open(std::string(101, 'v'), deploy_binding(), now);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().reason, Refusal::too_large);
+}
+
+TEST(Formats, ALifetimeKeepsItsDigitsAndEndsWithTheCalendar) {
+  testing::SeededEntropy entropy(1);
+  const auto body = [&](std::chrono::duration<double> lifetime) {
+    FormatOptions options;
+    options.config = one_key();
+    options.accept_unbound = true;
+    options.lifetime = lifetime;
+    const auto format = *make_format("typescript-sdk-v1", std::move(options));
+    const std::string token = *format->seal(as_bytes("1"), deploy_binding(), now, entropy);
+    return text_of(*decode_base64url(token.substr(3, token.rfind('.') - 3)));
+  };
+  EXPECT_EQ(body(std::chrono::duration<double>(1.0 / 3)), R"({"p":1,"exp":1790000000.3333333})");
+  EXPECT_EQ(body(10min), R"({"p":1,"exp":1790000600})");
+  EXPECT_EQ(body(std::chrono::duration<double>(-1)), R"({"p":1,"exp":1790000000})");
+  EXPECT_EQ(body(std::chrono::duration<double>(1e300)), R"({"p":1,"exp":253402300799.999})");
 }
 
 TEST(Formats, UnknownNamesAreRefused) {

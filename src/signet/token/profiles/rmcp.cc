@@ -186,6 +186,7 @@ Made make_rmcp_rs2(ProfileConfig config) {
   for (const std::string& id : named) {
     if (find_key(config.keys, id) == nullptr) return failure("A key named for rs1 is not in the ring.");
   }
+  config.rs1_fallbacks = std::move(named);  // who seals as rs1 opens what it sealed
   return std::unique_ptr<Profile>(std::make_unique<RmcpRs2>(std::move(config)));
 }
 
