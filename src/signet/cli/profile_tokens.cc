@@ -13,6 +13,7 @@
 
 #ifdef SIGNET_HAS_PROFILES
 #include <signet/base/entropy.h>
+#include <signet/cli/profile_contents.h>
 #include <signet/keys/ring_file.h>
 #include <signet/keys/time_text.h>
 #include <signet/token/profiles/profile.h>
@@ -212,6 +213,18 @@ std::string shown(const std::optional<Instant>& instant) {
   return keys::to_text(std::chrono::floor<std::chrono::milliseconds>(*instant));
 }
 
+// What a token says that a key given made, though it is refused: as much as there is to compare the request with.
+void print_contents(const ProfileRequest& request, const std::string& token, token::Refusal refusal) {
+  const bool unread = refusal == token::Refusal::malformed || refusal == token::Refusal::not_authentic ||
+                      refusal == token::Refusal::unknown_key || refusal == token::Refusal::too_large;
+  if (unread) return;
+  const std::optional<ProfileContents> contents =
+      contents_of(request.profile, token, keys_of(request), context_of(request));
+  if (!contents) return;
+  for (const auto& [name, value] : contents->claims) print_line(name, value);
+  if (contents->state) print_line("state", shown_state(*contents->state, request.show_state));
+}
+
 }  // namespace
 
 std::string seal_profile_token(const ProfileRequest& request, const std::string& state) {
@@ -234,6 +247,7 @@ bool inspect_profile_token(const ProfileRequest& request, const std::string& tok
   print_line("format", request.profile);
   if (!opened) {
     if (!opened.error().key_id.empty()) print_line("key", printable(opened.error().key_id));
+    print_contents(request, token, opened.error().reason);
     print_line("refused", sentence_of(request, token, opened.error()));
     return false;
   }

@@ -194,6 +194,70 @@ TEST_F(ProfileTest, ARefusalIsExplainedAsTheFormatMeansIt) {
   EXPECT_TRUE(contains(token_of("open", "rmcp-rs2", rs1, {"--ring", ring}).err, "--profile rmcp-rs1"));
 }
 
+// As for our own tokens: who has the key sees what a refused one was made for.
+TEST_F(ProfileTest, InspectShowsWhatIsInARefusedTokenToWhoHasTheKey) {
+  run({"keys", "generate", ring, "--id", "k1"});
+  const std::string other = folder / "other.json";
+  run({"keys", "generate", other, "--id", "k1"});
+  struct Case {
+    std::string profile;
+    std::vector<std::string> sealed_for;
+    std::vector<std::string> rows;  // what inspecting shows
+  };
+  const std::string then = "2026-01-01T00:00:00Z";
+  const std::vector<std::string> request = {"--params", params, "--audience", "here"};
+  for (const Case& one :
+       {Case{"python-sdk-v1",
+             request,
+             {"issued            2026-01-01T00:00:00Z", "expires           2026-01-01T00:05:00Z",
+              "method            \"tools/call\"", "target            \"deploy\"",
+              "audience          \"here\"", "arguments         digest "}},
+        Case{"ruby-sdk-v1",
+             request,
+             {"expires           2026-01-01T00:05:00Z", "method            \"tools/call\"",
+              "target            \"deploy\"", "audience          \"here\"", "arguments         digest "}},
+        Case{"conduit-mcp-0.11",
+             request,
+             {"expires           2026-01-01T00:05:00Z", "principal         (none)",
+              "params            digest "}},
+        Case{"typescript-sdk-v1",
+             {"--bound", "alice"},
+             {"expires           2026-01-01T00:05:00Z", "bound             digest "}},
+        Case{"rmcp-rs1", {"--bound", "alice"}, {"expires           2026-01-01T00:05:00Z"}},
+        Case{"rmcp-rs2",
+             {"--bound", "alice"},
+             {"expires           2026-01-01T00:05:00Z", "key               k1"}}}) {
+    std::vector<std::string> words = {"--ring", ring, "--now", then, "--lifetime", "5m"};
+    words.insert(words.end(), one.sealed_for.begin(), one.sealed_for.end());
+    const std::string sealed = token_of("seal", one.profile, "\"secret state\"", words).out;
+    ASSERT_NE(sealed, "") << one.profile;
+    std::vector<std::string> late = {"--ring", ring, "--now", "2026-01-01T01:00:00Z"};
+    late.insert(late.end(), one.sealed_for.begin(), one.sealed_for.end());
+    const Outcome outcome = token_of("inspect", one.profile, sealed, late);
+    EXPECT_EQ(outcome.exit_code, 1) << one.profile;
+    EXPECT_TRUE(contains(outcome.out, "refused           expired")) << one.profile << outcome.out;
+    for (const std::string& row : one.rows) {
+      EXPECT_TRUE(contains(outcome.out, row)) << one.profile << ": " << row << " is not in\n" << outcome.out;
+    }
+    EXPECT_FALSE(contains(outcome.out, "secret state")) << one.profile;
+    late.emplace_back("--state");
+    EXPECT_TRUE(contains(token_of("inspect", one.profile, sealed, late).out, "secret state")) << one.profile;
+
+    // To who has another key nothing is shown that the right one did not vouch for.
+    late[1] = other;
+    const std::string strange = token_of("inspect", one.profile, sealed, late).out;
+    EXPECT_FALSE(contains(strange, "expires")) << one.profile << strange;
+    EXPECT_FALSE(contains(strange, "secret state")) << one.profile << strange;
+  }
+  // Another caller than the one whom bind() named: refused, and shown.
+  const std::string alices =
+      token_of("seal", "typescript-sdk-v1", "1", {"--ring", ring, "--bound", "alice"}).out;
+  const std::string bobs =
+      token_of("inspect", "typescript-sdk-v1", alices, {"--ring", ring, "--bound", "bob"}).out;
+  EXPECT_TRUE(contains(bobs, "expires ")) << bobs;
+  EXPECT_TRUE(contains(bobs, "other_arguments")) << bobs;
+}
+
 TEST_F(ProfileTest, NobodyAndACallerNamedAnonymousAreTwo) {
   run({"keys", "generate", ring, "--id", "k1"});
   const std::string nobody = token_of("seal", "python-sdk-v1", "s", {"--ring", ring}).out;
