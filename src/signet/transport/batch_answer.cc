@@ -1,5 +1,6 @@
 #include <signet/transport/batch_answer.h>
 
+#include <cstdint>
 #include <utility>
 
 #include <signet/protocol/jsonrpc.h>
@@ -38,8 +39,9 @@ class BatchAnswer::Part final : public Responder {
   std::shared_ptr<BatchAnswer> batch_;  // null once this part is answered
 };
 
-BatchAnswer::BatchAnswer(std::shared_ptr<Responder> whole, Fields fields)
-    : whole_(std::move(whole)), fields_(std::move(fields)) {}
+BatchAnswer::BatchAnswer(std::shared_ptr<Responder> whole, Fields fields,
+                         std::shared_ptr<EndpointSession> session)
+    : whole_(std::move(whole)), fields_(std::move(fields)), session_(std::move(session)) {}
 
 void BatchAnswer::start() {
   whole_->gone = [weak = weak_from_this()] {
@@ -71,8 +73,10 @@ void BatchAnswer::finish_part() {
     if (messages_.empty()) return whole_->respond(202, "", "", fields_);
     return whole_->respond(200, "application/json", protocol::write_batch(messages_), fields_);
   }
-  if (!messages_.empty()) whole_->write("data: " + protocol::write_batch(messages_) + "\n\n");
-  whole_->end_stream();
+  if (messages_.empty()) return whole_->end_stream();
+  const std::uint64_t stream = session_->open(whole_);
+  session_->send(stream, protocol::write_batch(messages_));
+  session_->finish(stream);
 }
 
 void BatchAnswer::lose() {

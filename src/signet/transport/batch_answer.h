@@ -7,15 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include <signet/transport/endpoint_session.h>
 #include <signet/transport/server_request.h>
 
 namespace signet::transport {
 
 // Collects what is responded to the parts: one JSON array when the last one is there, 202 where nothing is to be said.
-// The first part that streams makes a stream of it all, whose last event is that array. On the loop's thread.
+// The first part that streams makes a stream of it all; its last event is that array, and has an id in the session like the
+// others. On the loop's thread.
 class BatchAnswer : public std::enable_shared_from_this<BatchAnswer> {
  public:
-  BatchAnswer(std::shared_ptr<Responder> whole, Fields fields);
+  BatchAnswer(std::shared_ptr<Responder> whole, Fields fields, std::shared_ptr<EndpointSession> session);
   BatchAnswer(const BatchAnswer&) = delete;
   BatchAnswer& operator=(const BatchAnswer&) = delete;
 
@@ -36,6 +38,7 @@ class BatchAnswer : public std::enable_shared_from_this<BatchAnswer> {
 
   std::shared_ptr<Responder> whole_;
   Fields fields_;
+  std::shared_ptr<EndpointSession> session_;
   std::vector<std::weak_ptr<Part>> parts_;
   std::vector<std::string> messages_;
   std::size_t open_ = 1;  // parts that are not answered, and one until seal()

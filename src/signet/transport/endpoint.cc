@@ -6,10 +6,12 @@
 
 #include <signet/base/bytes.h>
 #include <signet/protocol/errors.h>
+#include <signet/protocol/header_codec.h>
 #include <signet/protocol/meta.h>
 #include <signet/protocol/methods.h>
 #include <signet/protocol/versions.h>
 #include <signet/transport/batch_answer.h>
+#include <signet/transport/guarded.h>
 #include <signet/transport/post_call.h>
 
 namespace signet::transport {
@@ -35,6 +37,23 @@ bool names_modern_era(const ServerRequest& request) {
 // The scheme, host and port by which the client has come.
 std::string origin_of(const ServerRequest& request) {
   return (request.secure ? "https://" : "http://") + std::string(authority_of(request));
+}
+
+// A resource's URI up to its path, and from there on. The path `/` counts as none.
+struct ResourceParts {
+  std::string_view origin;
+  std::string_view rest;
+};
+
+ResourceParts split_resource(std::string_view resource) {
+  const std::size_t scheme = resource.find("://");
+  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::size_t path = std::min(resource.find('/', host), resource.size());
+  ResourceParts parts;
+  parts.origin = resource.substr(0, path);
+  parts.rest = resource.substr(path);
+  if (parts.rest == "/") parts.rest = {};
+  return parts;
 }
 
 Fault envelope_fault(int code, std::string sentence) {
@@ -96,9 +115,9 @@ void Endpoint::refuse(const Arrival& arrival, const std::optional<Json>& id, con
 void Endpoint::handle(std::shared_ptr<const ServerRequest> request, std::shared_ptr<Responder> responder) {
   const auto arrival = std::make_shared<Arrival>(std::move(request), std::move(responder));
   const std::string_view path = path_of(arrival->request->target());
-  if (options_.protected_resource && path.starts_with(well_known)) return serve_metadata(*arrival);
+  if (is_metadata_path(path)) return serve_metadata(*arrival);
   if (path != options_.path) return refuse(*arrival, 404, "Not found");
-  if (arrival->request->method() == "OPTIONS" && options_.cors) return preflight(*arrival);
+  if (arrival->request->method() == "OPTIONS" && options_.cors) return preflight(*arrival, methods());
   if (shutting_down_) return refuse(*arrival, 503, "Shutting down");
   if (options_.authenticator == nullptr) return serve(arrival);
 
@@ -126,12 +145,18 @@ Task<bool> Endpoint::authenticate(std::shared_ptr<Arrival> arrival) {
     const std::optional<std::string_view> value = request->header(name);
     return value ? std::optional<std::string>(*value) : std::nullopt;
   });
-  Result<Principal, Challenge> who = co_await options_.authenticator->authenticate(caller);
-  if (who.ok()) {
-    known.principal = std::move(who).value();
-    co_return true;
+  try {
+    Result<Principal, Challenge> who = co_await options_.authenticator->authenticate(caller);
+    if (who.ok()) {
+      known.principal = std::move(who).value();
+      co_return true;
+    }
+    challenge(known, who.error());
+  } catch (...) {
+    // It does not say that nobody may come in, nor who this is.
+    log_thrown(options_.log, "Authenticator::authenticate");
+    refuse(known, 500, "The caller could not be authenticated");
   }
-  challenge(known, who.error());
   co_return false;
 }
 
@@ -146,17 +171,23 @@ std::string Endpoint::metadata_url(const ServerRequest& request) const {
   if (!options_.protected_resource) return {};
   const std::string& resource = options_.protected_resource->resource;
   if (resource.empty()) return origin_of(request) + std::string(well_known) + options_.path;
-  const std::size_t scheme = resource.find("://");
-  const std::size_t host = scheme == std::string::npos ? 0 : scheme + 3;
-  const std::size_t path = std::min(resource.find('/', host), resource.size());
-  const std::string_view rest = std::string_view(resource).substr(path);
-  return resource.substr(0, path) + std::string(well_known) + (rest == "/" ? "" : std::string(rest));
+  const ResourceParts parts = split_resource(resource);
+  return std::string(parts.origin) + std::string(well_known) + std::string(parts.rest);
+}
+
+// True of the path that the challenge names, of the one for the path that is served, and of the one without any: a proxy
+// before us may write paths anew.
+bool Endpoint::is_metadata_path(std::string_view path) const {
+  if (!options_.protected_resource || !path.starts_with(well_known)) return false;
+  const std::string_view suffix = path.substr(well_known.size());
+  if (suffix.empty() || suffix == options_.path) return true;
+  const std::string_view named = split_resource(options_.protected_resource->resource).rest;
+  return suffix == named.substr(0, named.find_first_of("?#"));
 }
 
 void Endpoint::serve_metadata(const Arrival& arrival) {
   const ServerRequest& request = *arrival.request;
-  const std::string_view suffix = path_of(request.target()).substr(well_known.size());
-  if (!suffix.empty() && suffix != options_.path) return refuse(arrival, 404, "Not found");
+  if (request.method() == "OPTIONS" && options_.cors) return preflight(arrival, "GET, HEAD");
   if (request.method() != "GET" && request.method() != "HEAD") return refuse_method(arrival, "GET, HEAD");
   const ProtectedResource& known = *options_.protected_resource;
   Json document = Json::object();
@@ -173,9 +204,9 @@ void Endpoint::serve_metadata(const Arrival& arrival) {
   arrival.responder->respond(200, "application/json", json::write(document), fields_for(request));
 }
 
-void Endpoint::preflight(const Arrival& arrival) {
+void Endpoint::preflight(const Arrival& arrival, std::string_view allowed) {
   Fields fields = fields_for(*arrival.request);
-  fields.emplace_back("Access-Control-Allow-Methods", methods());
+  fields.emplace_back("Access-Control-Allow-Methods", allowed);
   // The names asked for are header names: the gate of headers has let no other bytes through.
   fields.emplace_back("Access-Control-Allow-Headers",
                       arrival.request->header("Access-Control-Request-Headers").value_or("Content-Type"));
@@ -186,7 +217,7 @@ void Endpoint::preflight(const Arrival& arrival) {
 void Endpoint::serve(const std::shared_ptr<Arrival>& arrival) {
   const std::string_view method = arrival->request->method();
   if (method == "POST") return post(arrival);
-  if (doubled_standard_header(*arrival->request))
+  if (doubled_mcp_header(*arrival->request))
     return refuse(*arrival, 400, "a header that may be there once is doubled");
   if (options_.modern_only || names_modern_era(*arrival->request)) return refuse_method(*arrival, methods());
   if (method == "GET") return get(arrival);
@@ -196,9 +227,10 @@ void Endpoint::serve(const std::shared_ptr<Arrival>& arrival) {
 
 void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {
   const ServerRequest& request = *arrival->request;
-  const std::string_view encoding = request.header("Content-Encoding").value_or("identity");
-  if (!is_json(request.header("Content-Type")) || encoding != "identity")
+  if (!is_json(request.header("Content-Type")))
     return refuse(*arrival, 415, "Content-Type must be application/json");
+  if (!protocol::equal_ignoring_case(request.header("Content-Encoding").value_or("identity"), "identity"))
+    return refuse(*arrival, 415, "Content-Encoding must be identity, or absent");
   const Accepts accepts = accepts_of(request.list("Accept"));
   if (!accepts.json && !accepts.events)
     return refuse(*arrival, 406, "Accept must allow application/json or text/event-stream");
@@ -209,7 +241,7 @@ void Endpoint::post(const std::shared_ptr<Arrival>& arrival) {
 
 void Endpoint::post_message(const std::shared_ptr<Arrival>& arrival, protocol::Message message,
                             Accepts accepts) {
-  const std::optional<std::string_view> doubled = doubled_standard_header(*arrival->request);
+  const std::optional<std::string_view> doubled = doubled_mcp_header(*arrival->request);
   if (doubled && !std::holds_alternative<protocol::InvalidMessage>(message)) {
     const Request* request = std::get_if<Request>(&message);
     return refuse(
@@ -240,7 +272,10 @@ void Endpoint::post_batch(const std::shared_ptr<Arrival>& arrival, Accepts accep
   Result<std::vector<protocol::Message>, Fault> messages =
       protocol::read_batch(arrival->request->body(), options_.batch_messages_max, limits_);
   if (!messages.ok()) return refuse(*arrival, std::nullopt, messages.error(), 400);
-  const auto answer = std::make_shared<BatchAnswer>(arrival->responder, fields_for(*arrival->request));
+  const std::shared_ptr<EndpointSession> session = find_session(*arrival);
+  if (session == nullptr) return;
+  const auto answer =
+      std::make_shared<BatchAnswer>(arrival->responder, fields_for(*arrival->request), session);
   answer->start();
   for (protocol::Message& message : *messages) {
     const auto part = std::make_shared<Arrival>(arrival->request, answer->add_part());

@@ -57,9 +57,10 @@ class Endpoint final : public RequestHandler {
   void post_response(const std::shared_ptr<Arrival>& arrival, protocol::Response response);
 
   void serve_metadata(const Arrival& arrival);
-  void preflight(const Arrival& arrival);
+  void preflight(const Arrival& arrival, std::string_view allowed);
   void challenge(const Arrival& arrival, const Challenge& challenge);
   std::string metadata_url(const ServerRequest& request) const;
+  bool is_metadata_path(std::string_view path) const;
 
   std::shared_ptr<EndpointSession> make_session(const Principal& principal);
   // The session the request names, or null when it has been refused; with the id where a JSON-RPC request is.

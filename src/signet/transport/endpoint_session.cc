@@ -116,8 +116,8 @@ void EndpointSession::attach(std::uint64_t number, const std::shared_ptr<Respond
 void EndpointSession::lose(std::uint64_t number, const Responder* responder) {
   const auto found = streams_.find(number);
   if (found == streams_.end() || found->second.responder.get() != responder) return;
+  // What is sent from now on is kept for the client that comes back: the stream goes on without its connection.
   found->second.responder.reset();
-  if (number == 0) state_.outlet = nullptr;
 }
 
 void EndpointSession::prime(std::uint64_t number) {

@@ -159,6 +159,27 @@ TEST_F(Legacy, TheStandaloneStreamCarriesWhatBelongsToNoRequest) {
   EXPECT_TRUE(wire.read_until("notifications/tools/list_changed"));
 }
 
+TEST_F(Legacy, WhatHappensWhileTheStandaloneStreamIsBrokenIsKeptForItsClient) {
+  const std::string session = open();
+  const std::string announce = legacy(R"({"jsonrpc":"2.0","method":"notifications/announce"})", session);
+  EXPECT_EQ(answer_to(served, announce).status, 202);  // before there was a stream: for nobody
+  {
+    Wire wire(served.port());
+    wire.send(get(session));
+    ASSERT_TRUE(wire.read_until("id: 0-1\n"));
+    wire.reset();
+  }
+  EXPECT_EQ(answer_to(served, announce).status, 202);
+  EXPECT_EQ(answer_to(served, announce).status, 202);
+  Wire resumed(served.port());
+  resumed.send(get(session, "Last-Event-ID: 0-1\r\n"));
+  ASSERT_TRUE(resumed.read_until("id: 0-3\n"));
+  EXPECT_EQ(answer_to(served, announce).status, 202);
+  ASSERT_TRUE(resumed.read_until("id: 0-4\n"));
+  ASSERT_TRUE(
+      resumed.read_until("0-4\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}"));
+}
+
 TEST_F(Legacy, ADetachedStreamIsCollectedWithLastEventId) {
   const std::string session = open();
   const Reading first = answer_to(served, legacy(call(2, "detach"), session));
@@ -260,6 +281,11 @@ TEST_F(Legacy, ABatchThatAsksBecomesAStreamThatEndsWithItsArray) {
   const std::vector<std::string> data = data_of(reading.body);
   ASSERT_FALSE(data.empty());
   EXPECT_EQ(data.back(), R"([{"jsonrpc":"2.0","id":4,"result":{"later":true}}])");
+  std::size_t events_with_id = 0;
+  for (std::size_t at = reading.body.find("id: "); at != std::string::npos;
+       at = reading.body.find("id: ", at + 1))
+    ++events_with_id;
+  EXPECT_EQ(events_with_id, data.size()) << reading.body;
 }
 
 TEST_F(Legacy, AClientThatGoesCancelsItsWholeBatch) {

@@ -1,5 +1,7 @@
 #include <signet/transport/http_server.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <csignal>
 #include <list>
@@ -15,6 +17,7 @@
 #include <signet/base/entropy.h>
 #include <signet/transport/asio_executor.h>
 #include <signet/transport/endpoint.h>
+#include <signet/transport/guarded.h>
 #include <signet/transport/server_connection.h>
 #include <signet/transport/server_head.h>
 
@@ -59,16 +62,42 @@ class Admin final : public RequestHandler {
       fields.emplace_back("Allow", "GET, HEAD");
       return responder->respond(405, text, "Method not allowed", fields);
     }
-    if (!health)
-      return responder->respond(200, "text/plain; version=0.0.4; charset=utf-8", options_.metrics_text(),
-                                Fields());
-    responder->respond(closing ? 503 : 200, text, closing ? "closing\n" : "ok\n", Fields());
+    if (health)
+      return responder->respond(closing ? 503 : 200, text, closing ? "closing\n" : "ok\n", Fields());
+    std::string metrics;
+    if (!call_guarded(options_.log, "HttpOptions::metrics_text", [&] { metrics = options_.metrics_text(); }))
+      return responder->respond(500, text, "The metrics could not be written", Fields());
+    responder->respond(200, "text/plain; version=0.0.4; charset=utf-8", metrics, Fields());
   }
 
   bool closing = false;
 
  private:
   const HttpOptions& options_;
+};
+
+// Descriptors that are needed for other things than connections, at a guess: pipes, files, stores, the admin address.
+constexpr std::size_t descriptors_besides = 64;
+
+// The options as they are used: with a log that does not throw.
+HttpOptions taken(HttpOptions options) {
+  options.log = guarded(std::move(options.log));
+  return options;
+}
+
+// An address that is listened on, and who has come there. Each waits for itself when the process is out of descriptors.
+struct Door {
+  Door(ConnectionContext& connections, std::size_t at_once_max)
+      : shared(connections), connections_max(at_once_max) {}
+
+  ConnectionContext& shared;
+  const std::size_t connections_max;
+  asio::ssl::context* secured = nullptr;
+  std::unique_ptr<Acceptor> acceptor;  // null where nothing listens
+  std::uint16_t port = 0;
+  std::shared_ptr<void> pause;
+  bool failing = false;
+  std::list<std::shared_ptr<ServerConnection>> open;
 };
 
 std::string status_label(int status) { return "status=\"" + std::to_string(status) + "\""; }
@@ -79,19 +108,24 @@ std::string status_label(int status) { return "status=\"" + std::to_string(statu
 struct HttpServer::Impl {
   Impl(Service& served, HttpOptions given)
       : service(served),
-        options(std::move(given)),
+        options(taken(std::move(given))),
         context(1),
         executor(context),
         endpoint(service, executor, options, system_entropy()),
         admin(options),
         connections(options, endpoint),
         admin_connections(options, admin),
+        front(connections, options.connections_max),
+        side(admin_connections, options.admin_connections_max),
         timer(context),
         signals(context) {
     connections.answered = [this](int status) {
-      if (options.metrics != nullptr)
-        options.metrics->add("signet_http_responses_total", status_label(status));
+      if (options.metrics == nullptr) return;
+      call_guarded(options.log, "Metrics::add",
+                   [&] { options.metrics->add("signet_http_responses_total", status_label(status)); });
     };
+    // A web page comes by a name, whatever that was made to point to; probes and scrapers come by address.
+    admin_connections.any_address = true;
     tick_length = tick_of(options);
     for (ConnectionContext* shared : {&connections, &admin_connections}) {
       shared->tick_length = tick_length;
@@ -149,60 +183,75 @@ struct HttpServer::Impl {
     return acceptor;
   }
 
-  Result<void> start() {
-    Result<void> checked = check();
-    if (checked.ok()) checked = load_tls();
-    if (!checked.ok()) return checked;
-    Result<std::unique_ptr<Acceptor>> opened = listen(options.host, options.port);
+  Result<void> open_door(Door& door, const std::string& host, std::uint16_t port) {
+    Result<std::unique_ptr<Acceptor>> opened = listen(host, port);
     if (!opened.ok()) return failure(std::move(opened).error());
-    acceptor = std::move(opened).value();
-    port = port_of(*acceptor);
-    if (options.admin_port) {
-      Result<std::unique_ptr<Acceptor>> second = listen(options.admin_host, *options.admin_port);
-      if (!second.ok()) return failure(std::move(second).error());
-      admin_acceptor = std::move(second).value();
-      admin_port = port_of(*admin_acceptor);
-      accept(*admin_acceptor, admin_connections, nullptr);
-    }
-    accept(*acceptor, connections, tls.get());
-    schedule_tick();
-    if (options.log)
-      options.log(LogLevel::info, "http_listening",
-                  {{"host", options.host}, {"port", std::to_string(port)}, {"path", options.path}});
-    if (options.log && admin_acceptor)
-      options.log(LogLevel::info, "http_admin_listening",
-                  {{"host", options.admin_host}, {"port", std::to_string(admin_port)}});
+    door.acceptor = std::move(opened).value();
+    error_code error;
+    door.port = door.acceptor->local_endpoint(error).port();
     return {};
   }
 
-  static std::uint16_t port_of(const Acceptor& from) {
-    error_code error;
-    return from.local_endpoint(error).port();
+  Result<void> start() {
+    Result<void> done = check();
+    if (done.ok()) done = load_tls();
+    if (done.ok()) done = open_door(front, options.host, options.port);
+    if (done.ok() && options.admin_port) done = open_door(side, options.admin_host, *options.admin_port);
+    if (!done.ok()) return done;
+    front.secured = tls.get();
+    for (Door* door : {&front, &side}) {
+      if (door->acceptor != nullptr) accept(*door);
+    }
+    schedule_tick();
+    if (!options.log) return {};
+    options.log(LogLevel::info, "http_listening",
+                {{"host", options.host}, {"port", std::to_string(front.port)}, {"path", options.path}});
+    if (side.acceptor != nullptr)
+      options.log(LogLevel::info, "http_admin_listening",
+                  {{"host", options.admin_host}, {"port", std::to_string(side.port)}});
+    warn_of_descriptors();
+    return {};
   }
 
-  void accept(Acceptor& from, ConnectionContext& shared, asio::ssl::context* secured) {
-    from.async_accept([this, &from, &shared, secured](error_code error, ServerSocket socket) {
+  // A process out of descriptors refuses nobody with a sentence: it does not answer.
+  void warn_of_descriptors() const {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+    if (options.connections_max + descriptors_besides <= limit.rlim_cur) return;
+    options.log(LogLevel::warning, "http_connections_beyond_descriptors",
+                {{"connections_max", std::to_string(options.connections_max)},
+                 {"descriptors", std::to_string(limit.rlim_cur)},
+                 {"hint", "raise ulimit -n, or lower HttpOptions::connections_max"}});
+  }
+
+  void accept(Door& door) {
+    door.acceptor->async_accept([this, &door](error_code error, ServerSocket socket) {
       if (stopping || error == asio::error::operation_aborted) return;
-      if (error) {
-        // Out of descriptors, most likely: trying again at once would spin.
-        pause = executor.post_after(accept_pause,
-                                    [this, &from, &shared, secured] { accept(from, shared, secured); });
-        return;
-      }
-      take(std::move(socket), shared, secured);
-      accept(from, shared, secured);
+      if (error) return pause(door, error);
+      door.failing = false;
+      take(std::move(socket), door);
+      accept(door);
     });
   }
 
-  void take(ServerSocket socket, ConnectionContext& shared, asio::ssl::context* secured) {
+  // Out of descriptors, most likely: trying again at once would spin.
+  void pause(Door& door, const error_code& error) {
+    if (!door.failing && options.log)
+      options.log(LogLevel::error, "http_accept_failed",
+                  {{"port", std::to_string(door.port)}, {"reason", error.message()}});
+    door.failing = true;
+    door.pause = executor.post_after(accept_pause, [this, &door] { accept(door); });
+  }
+
+  void take(ServerSocket socket, Door& door) {
     // Those that are being turned away count too: beyond twice the limit there is not even an answer.
-    if (open.size() >= 2 * options.connections_max) return;
-    const bool full = open.size() >= options.connections_max;
+    if (door.open.size() >= 2 * door.connections_max) return;
+    const bool full = door.open.size() >= door.connections_max;
     const std::shared_ptr<ServerConnection> connection =
-        make_connection(std::move(socket), shared, full ? nullptr : secured);
-    const auto place = open.insert(open.end(), connection);
-    connection->start([this, place] {
-      open.erase(place);
+        make_connection(std::move(socket), door.shared, full ? nullptr : door.secured);
+    const auto place = door.open.insert(door.open.end(), connection);
+    connection->start([this, &door, place] {
+      door.open.erase(place);
       stop_when_idle();
     });
     if (full) connection->turn_away();
@@ -237,9 +286,11 @@ struct HttpServer::Impl {
   // A connection may go while it is looked at, and only that one.
   template <typename F>
   void for_each_connection(const F& each) {
-    for (auto next = open.begin(); next != open.end();) {
-      const std::shared_ptr<ServerConnection> connection = *next++;
-      each(*connection);
+    for (Door* door : {&front, &side}) {
+      for (auto next = door->open.begin(); next != door->open.end();) {
+        const std::shared_ptr<ServerConnection> connection = *next++;
+        each(*connection);
+      }
     }
   }
 
@@ -249,10 +300,8 @@ struct HttpServer::Impl {
     if (stopping) return;
     stopping = true;
     admin.closing = connections.closing = admin_connections.closing = true;
+    close_doors();
     error_code ignored;
-    for (const auto* listening : {&acceptor, &admin_acceptor}) {
-      if (*listening != nullptr) (*listening)->close(ignored);
-    }
     signals.cancel(ignored);
     endpoint.begin_shutdown();
     for_each_connection([](ServerConnection& connection) { connection.close_when_idle(); });
@@ -260,22 +309,27 @@ struct HttpServer::Impl {
     grace = executor.post_after(options.shutdown_grace, [this] { context.stop(); });
   }
 
+  void close_doors() {
+    error_code ignored;
+    for (Door* door : {&front, &side}) {
+      door->pause.reset();
+      if (door->acceptor != nullptr) door->acceptor->close(ignored);
+    }
+  }
+
   void stop_when_idle() {
-    if (stopping && open.empty() && endpoint.is_idle()) context.stop();
+    if (stopping && front.open.empty() && side.open.empty() && endpoint.is_idle()) context.stop();
   }
 
   // After the loop has ended: what still runs is dropped, on a last round of the loop.
   void close_all() {
     stopping = true;
+    close_doors();
     error_code ignored;
-    for (const auto* listening : {&acceptor, &admin_acceptor}) {
-      if (*listening != nullptr) (*listening)->close(ignored);
-    }
     endpoint.cancel_all();
     for_each_connection([](ServerConnection& connection) { connection.close_now(); });
     timer.cancel(ignored);
     signals.cancel(ignored);
-    pause.reset();
     grace.reset();
     context.restart();
     context.poll();
@@ -290,17 +344,13 @@ struct HttpServer::Impl {
   Admin admin;
   ConnectionContext connections;
   ConnectionContext admin_connections;
-  std::unique_ptr<Acceptor> acceptor;
-  std::unique_ptr<Acceptor> admin_acceptor;
+  Door front;
+  Door side;  // the admin address
   Timer timer;
   asio::signal_set signals;
-  std::shared_ptr<void> pause;
   std::shared_ptr<void> grace;
-  std::list<std::shared_ptr<ServerConnection>> open;
   std::chrono::milliseconds tick_length{};
   std::uint64_t now = 0;
-  std::uint16_t port = 0;
-  std::uint16_t admin_port = 0;
   bool stopping = false;
 };
 
@@ -311,9 +361,9 @@ HttpServer::~HttpServer() = default;
 
 Result<void> HttpServer::start() { return impl_->start(); }
 
-std::uint16_t HttpServer::port() const { return impl_->port; }
+std::uint16_t HttpServer::port() const { return impl_->front.port; }
 
-std::uint16_t HttpServer::admin_port() const { return impl_->admin_port; }
+std::uint16_t HttpServer::admin_port() const { return impl_->side.port; }
 
 void HttpServer::run() {
   std::signal(SIGPIPE, SIG_IGN);

@@ -59,8 +59,9 @@ struct HttpOptions {
   std::size_t body_bytes_max = std::size_t{4} << 20;
   std::size_t json_depth_max = 64;
   std::size_t queue_bytes_max = std::size_t{1} << 20;
-  // Connections beyond this are answered 503 and closed; beyond twice this, closed.
-  std::size_t connections_max = 1024;
+  // Connections beyond this are answered 503 and closed; beyond twice this, closed. Each is a descriptor: where the process
+  // may have fewer (`ulimit -n`) it accepts nobody until some are free, so start() warns of a limit that is no 64 above this.
+  std::size_t connections_max = 960;
 
   // Times. header: from the first byte of a request to the end of its header (and the TLS handshake); body: to the end
   // of the body; idle: between requests; write: without progress while there is something to write.
@@ -93,9 +94,12 @@ struct HttpOptions {
   // After stop(): how long open answers may take to end by themselves.
   std::chrono::milliseconds shutdown_grace{2'000};
 
-  // A second address for `GET /healthz` and `GET /metrics` (the text comes from metrics_text); off by default.
+  // A second address for `GET /healthz` and `GET /metrics` (the text comes from metrics_text; if that throws, 500); off by
+  // default, without TLS and authentication. Host may be any IP address there, or an allowed one. It has connections of its own,
+  // limited as those above.
   std::optional<std::uint16_t> admin_port;
   std::string admin_host = "127.0.0.1";
+  std::size_t admin_connections_max = 16;
   std::function<std::string()> metrics_text;
 
   // Says which port it listens on, and more. Empty: silent.

@@ -1,6 +1,11 @@
 #include <signet/transport/http_server.h>
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <map>
+#include <mutex>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +15,37 @@
 
 namespace signet::transport {
 namespace {
+
+// What was logged, from any thread.
+class Lines {
+ public:
+  LogSink sink() {
+    return [this](LogLevel, std::string_view event, std::initializer_list<LogField> fields) {
+      std::string line(event);
+      for (const auto& [name, value] : fields) line += " " + std::string(name) + "=" + value;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      lines_.push_back(std::move(line));
+    };
+  }
+  std::size_t count(std::string_view part) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return static_cast<std::size_t>(std::ranges::count_if(
+        lines_, [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+  }
+  void wait_for(std::string_view part, std::size_t times) const {
+    while (count(part) < times) std::this_thread::yield();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+Reading admin_answer(const Served& served, const std::string& target, const std::string& headers = host) {
+  Wire wire(served.admin_port());
+  wire.send("GET " + target + " HTTP/1.1\r\n" + headers + "\r\n");
+  return wire.read();
+}
 
 // ---- answers ----
 
@@ -114,6 +150,21 @@ TEST(HttpServer, ADoubledStandardHeaderIsAMismatchUnderTheIdOfItsRequest) {  // 
   const std::string versions = "MCP-Protocol-Version: 2025-11-25\r\nMCP-Protocol-Version: 2026-07-28\r\n";
   EXPECT_EQ(answer_to(served, "GET /mcp HTTP/1.1\r\n" + host + versions + "\r\n").status, 400);
   EXPECT_EQ(served.service.started, 0);
+}
+
+TEST(HttpServer, ADoubledHeaderOfAParameterIsAMismatchWhateverTheBodyHolds) {
+  const Served served;
+  EXPECT_EQ(
+      answer_to(served, modern("1", "echo", "", "Mcp-Param-Region: eu\r\nMcp-Param-Zone: eu\r\n")).status,
+      200);
+  for (const char* twice : {"Mcp-Param-Region: eu\r\nMcp-Param-Region: us\r\n",
+                            "Mcp-Param-Region: eu\r\nMcp-Param-Zone: a\r\nmcp-param-REGION: eu\r\n"}) {
+    const Reading reading = answer_to(served, modern("\"seven\"", "echo", "", twice));
+    EXPECT_EQ(reading.status, 400) << twice;
+    EXPECT_EQ(error_code(reading), protocol::header_mismatch) << twice;
+    EXPECT_NE(reading.body.find("\"id\":\"seven\""), std::string::npos) << reading.body;
+  }
+  EXPECT_EQ(served.service.started, 1);
 }
 
 TEST(HttpServer, InvalidMessagesAre400WithoutANullId) {  // S25
@@ -320,6 +371,93 @@ TEST(HttpServer, TheMetadataOfTheResourceIsForReadingOnly) {  // S91
   Wire wire(served.port());
   wire.send("HEAD" + rest);
   EXPECT_TRUE(wire.read_until("HTTP/1.1 200 "));
+}
+
+TEST(HttpServer, TheMetadataIsWhereTheChallengeSaysAlsoIfAProxyWritesThePathAnew) {  // S91, S92
+  HttpOptions options = quick();
+  options.authenticator = std::make_shared<OneToken>();
+  options.allowed_hosts.emplace_back("api.example.com");
+  options.protected_resource.emplace();
+  options.protected_resource->resource = "https://api.example.com/public/mcp";
+  const Served served(options);
+  EXPECT_NE(answer_to(served, modern("1", "echo"))
+                .headers.at("www-authenticate")
+                .find("\"https://api.example.com/.well-known/oauth-protected-resource/public/mcp\""),
+            std::string::npos);
+  const auto status = [&](const std::string& suffix) {
+    return answer_to(served, "GET /.well-known/oauth-protected-resource" + suffix +
+                                 " HTTP/1.1\r\nHost: api.example.com\r\n\r\n")
+        .status;
+  };
+  EXPECT_EQ(status("/public/mcp"), 200);
+  EXPECT_EQ(status("/mcp"), 200);
+  EXPECT_EQ(status(""), 200);
+  EXPECT_EQ(status("/public"), 404);
+  EXPECT_EQ(status("/other/mcp"), 404);
+  EXPECT_EQ(status("x"), 404);
+}
+
+class Throwing final : public Authenticator {
+ public:
+  Task<Result<Principal, Challenge>> authenticate(const CallerHeaders& caller) override {
+    const std::string how = caller.header("Authorization").value_or("");
+    if (how == "at once") throw std::runtime_error("the secret 4711");
+    return later(how);
+  }
+
+ private:
+  static Task<Result<Principal, Challenge>> later(std::string how) {
+    if (how == "later") throw std::runtime_error("the secret 4711");
+    if (how == "an int") throw 4711;
+    co_return Principal::authenticated("alice");
+  }
+};
+
+TEST(HttpServer, AnAuthenticatorThatThrowsLetsNobodyInAndEndsNothing) {
+  Lines lines;
+  HttpOptions options = quick();
+  options.log = lines.sink();
+  options.authenticator = std::make_shared<Throwing>();
+  const Served served(options);
+  for (const char* how : {"at once", "later", "an int"}) {
+    const Reading reading =
+        answer_to(served, modern("1", "echo", "", std::string("Authorization: ") + how + "\r\n"));
+    EXPECT_EQ(reading.status, 500) << how;
+    EXPECT_EQ(reading.body.find("4711"), std::string::npos) << how;
+  }
+  EXPECT_EQ(lines.count("callback_threw callback=Authenticator::authenticate"), 3u);
+  EXPECT_EQ(lines.count("4711"), 0u);
+  EXPECT_EQ(served.service.started, 0);
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "", "Authorization: well\r\n")).status, 200);
+}
+
+TEST(HttpServer, ALogAndMetricsThatThrowEndNothing) {
+  class Broken final : public Metrics {
+   public:
+    void add(std::string_view, std::string_view, double) override {
+      ++asked;
+      throw std::runtime_error("metrics");
+    }
+    std::atomic<int> asked{0};
+  };
+  Broken metrics;
+  std::atomic<int> lines{0};
+  HttpOptions options = quick();
+  options.metrics = &metrics;
+  options.admin_port = 0;
+  options.metrics_text = []() -> std::string { throw std::runtime_error("the secret 4711"); };
+  options.log = [&](LogLevel, std::string_view, std::initializer_list<LogField>) {
+    ++lines;
+    throw std::runtime_error("log");
+  };
+  const Served served(options);
+  EXPECT_EQ(answer_to(served, modern("1", "echo")).status, 200);
+  const Reading reading = admin_answer(served, "/metrics");
+  EXPECT_EQ(reading.status, 500);
+  EXPECT_EQ(reading.body.find("4711"), std::string::npos);
+  EXPECT_EQ(admin_answer(served, "/healthz").status, 200);
+  EXPECT_EQ(metrics.asked, 1);
+  EXPECT_GE(lines, 4) << "two addresses, and two that threw";
 }
 
 TEST(HttpServer, WithoutAuthenticationEverybodyIsAnonymous) {
@@ -585,6 +723,49 @@ TEST(HttpServer, PreflightsAreAnsweredOnlyWhereSwitchedOn) {
             "http://localhost:3000");
 }
 
+TEST(HttpServer, PreflightsOfTheMetadataAreAnsweredWhereSwitchedOn) {
+  HttpOptions options = quick();
+  options.authenticator = std::make_shared<OneToken>();
+  options.protected_resource.emplace();
+  const std::string request = "OPTIONS /.well-known/oauth-protected-resource/mcp HTTP/1.1\r\n" + host +
+                              "Origin: http://localhost:3000\r\nAccess-Control-Request-Method: GET\r\n"
+                              "Access-Control-Request-Headers: mcp-protocol-version\r\n\r\n";
+  EXPECT_EQ(answer_to(Served(options), request).status, 405);
+  options.cors = true;
+  const Reading reading = answer_to(Served(options), request);
+  EXPECT_EQ(reading.status, 204);
+  EXPECT_EQ(reading.headers.at("access-control-allow-origin"), "http://localhost:3000");
+  EXPECT_EQ(reading.headers.at("access-control-allow-methods"), "GET, HEAD");
+  EXPECT_EQ(reading.headers.at("access-control-allow-headers"), "mcp-protocol-version");
+}
+
+TEST(HttpGate, TheMostSpecificRangeOfAcceptCounts) {  // RFC 9110, section 12.5.1
+  const auto both = [](const char* accept) {
+    const Accepts accepts = accepts_of(std::string(accept));
+    return std::string(accepts.json ? "json " : "") + (accepts.events ? "events" : "");
+  };
+  EXPECT_EQ(both("application/json;q=0, */*"), "events");
+  EXPECT_EQ(both("*/*, application/json;q=0.000"), "events");
+  EXPECT_EQ(both("text/*;q=0, */*;q=0.1"), "json ");
+  EXPECT_EQ(both("*/*;q=0, application/json"), "json ");
+  EXPECT_EQ(both("application/*;q=0, application/json;q=0.5, text/event-stream"), "json events");
+  EXPECT_EQ(both("*/*"), "json events");
+  EXPECT_EQ(both("*/*;q=0"), "");
+  EXPECT_EQ(both("text/html"), "");
+}
+
+TEST(HttpServer, ContentEncodingMayBeIdentityHoweverItIsWritten) {
+  const Served served;
+  for (const char* identity : {"identity", "Identity", "IDENTITY"}) {
+    const std::string header = std::string("Content-Encoding: ") + identity + "\r\n";
+    EXPECT_EQ(answer_to(served, modern("1", "echo", "", header)).status, 200) << identity;
+  }
+  const Reading refused = answer_to(served, modern("1", "echo", "", "Content-Encoding: gzip\r\n"));
+  EXPECT_EQ(refused.status, 415);
+  EXPECT_NE(refused.body.find("Content-Encoding"), std::string::npos);
+  EXPECT_EQ(refused.body.find("Content-Type"), std::string::npos);
+}
+
 TEST(HttpServer, TakesJsonOnly) {
   const Served served;
   const std::string rest = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: echo\r\n";
@@ -639,6 +820,84 @@ TEST(HttpServer, HeadersBeyondTheLimitAre431) {
             200);
   EXPECT_EQ(answer_to(served, modern("1", "echo", "", "X: " + std::string(20'000, 'x') + "\r\n")).status,
             431);
+}
+
+TEST(HttpServer, AHeaderOfTheLimitIsReadAndOneOctetMoreIsNot) {
+  HttpOptions options = quick();
+  options.header_bytes_max = 600;
+  const Served served(options);
+  const auto status = [&](std::size_t size) {
+    std::string request = "GET /x HTTP/1.1\r\n" + host + "X: ";
+    request.append(size - request.size() - 4, 'x');
+    return answer_to(served, request + "\r\n\r\n").status;
+  };
+  EXPECT_EQ(status(600), 404);
+  EXPECT_EQ(status(601), 431);
+  const auto status_of_target = [&](std::size_t size) {
+    const std::string rest = " HTTP/1.1\r\n" + host + "\r\n";
+    return answer_to(served, "GET /" + std::string(size - rest.size() - 5, 'x') + rest).status;
+  };
+  EXPECT_EQ(status_of_target(600), 404);
+  EXPECT_EQ(status_of_target(601), 431);
+}
+
+// While this lives, the process gets no further descriptor.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit none = before_;
+    none.rlim_cur = 0;
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoDescriptors(const NoDescriptors&) = delete;
+  NoDescriptors& operator=(const NoDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(HttpServer, BothAddressesAcceptAgainWhenThereAreDescriptors) {
+  Lines lines;
+  HttpOptions options = quick();
+  options.admin_port = 0;
+  options.log = lines.sink();
+  const Served served(options);
+  for (std::size_t time = 1; time <= 2; ++time) {
+    Wire first;
+    Wire second;
+    {
+      const NoDescriptors none;
+      first.connect(served.port());
+      second.connect(served.admin_port());
+      lines.wait_for("http_accept_failed port=" + std::to_string(served.port()), time);
+      lines.wait_for("http_accept_failed port=" + std::to_string(served.admin_port()), time);
+    }
+    first.send(modern("1", "echo"));
+    EXPECT_EQ(first.read().status, 200);
+    second.send("GET /healthz HTTP/1.1\r\n" + host + "\r\n");
+    EXPECT_EQ(second.read().status, 200);
+  }
+  EXPECT_EQ(lines.count("http_accept_failed"), 4u) << "once for each time, not for each try";
+}
+
+TEST(HttpServer, MoreConnectionsThanDescriptorsAreWarnedOf) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_cur == RLIM_INFINITY) GTEST_SKIP() << "this process may have any number of descriptors";
+  const auto warnings = [](std::size_t connections_max) {
+    Lines lines;
+    TestingService service;
+    HttpOptions options = quick();
+    options.connections_max = connections_max;
+    options.log = lines.sink();
+    EXPECT_TRUE(HttpServer(service, options).start().ok());
+    return lines.count("http_connections_beyond_descriptors connections_max=" +
+                       std::to_string(connections_max));
+  };
+  EXPECT_EQ(warnings(limit.rlim_cur - 64), 0u);
+  EXPECT_EQ(warnings(limit.rlim_cur - 63), 1u);
 }
 
 TEST(HttpServer, ConnectionsBeyondTheLimitAreTurnedAway) {
@@ -776,15 +1035,49 @@ TEST(HttpServer, HealthAndMetricsAreOnAnAddressOfTheirOwn) {
   options.admin_port = 0;
   options.metrics_text = [] { return std::string("signet_up 1\n"); };
   const Served served(options);
-  const auto ask = [&](const std::string& target) {
-    Wire wire(served.admin_port());
-    wire.send("GET " + target + " HTTP/1.1\r\n" + host + "\r\n");
-    return wire.read();
-  };
-  EXPECT_EQ(ask("/healthz").body, "ok\n");
-  EXPECT_EQ(ask("/metrics").body, "signet_up 1\n");
-  EXPECT_EQ(ask("/mcp").status, 404);
+  EXPECT_EQ(admin_answer(served, "/healthz").body, "ok\n");
+  EXPECT_EQ(admin_answer(served, "/metrics").body, "signet_up 1\n");
+  EXPECT_EQ(admin_answer(served, "/mcp").status, 404);
   EXPECT_EQ(answer_to(served, "GET /healthz HTTP/1.1\r\n" + host + "\r\n").status, 404);
+}
+
+TEST(HttpServer, TheAdminAddressHasConnectionsOfItsOwn) {
+  HttpOptions options = quick();
+  options.admin_port = 0;
+  options.connections_max = 1;
+  options.admin_connections_max = 1;
+  const Served served(options);
+  Wire first(served.port());
+  first.send(modern("1", "echo"));
+  EXPECT_EQ(first.read().status, 200);
+  EXPECT_EQ(answer_to(served, modern("1", "echo")).status, 503);
+  Wire probe(served.admin_port());
+  probe.send("GET /healthz HTTP/1.1\r\n" + host + "\r\n");
+  EXPECT_EQ(probe.read().status, 200);
+  EXPECT_EQ(admin_answer(served, "/healthz").status, 503) << "one at a time there";
+  first.send(modern("1", "echo"));
+  EXPECT_EQ(first.read().status, 200);
+}
+
+TEST(HttpServer, TheAdminAddressIsReachedByAnyIpAddressAndByAllowedNames) {
+  HttpOptions options = quick();
+  options.admin_port = 0;
+  options.allowed_hosts = {"metrics.internal"};
+  const Served served(options);
+  for (const char* ours :
+       {"10.0.0.5:9464", "10.0.0.5", "[fd00::5]:9464", "127.0.0.1", "metrics.internal:1"}) {
+    const std::string header = std::string("Host: ") + ours + "\r\n";
+    EXPECT_EQ(admin_answer(served, "/healthz", header).status, 200) << ours;
+    if (std::string_view(ours).starts_with("metrics")) continue;
+    EXPECT_EQ(answer_to(served, "GET /mcp HTTP/1.1\r\n" + header + "\r\n").status, 403)
+        << ours << " at the public address";
+  }
+  for (const char* foreign :
+       {"evil.example", "10.0.0.5.evil.example", "[evil]", "10.0.0", "1.2.3.4x", "[::1"})
+    EXPECT_EQ(admin_answer(served, "/healthz", std::string("Host: ") + foreign + "\r\n").status, 403)
+        << foreign;
+  const std::string page = "Host: 10.0.0.5\r\nOrigin: http://evil.example\r\n";
+  EXPECT_EQ(admin_answer(served, "/metrics", page).status, 403);
 }
 
 TEST(HttpHead, DatesAreThoseOfTheRfc) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/ssl/stream.hpp>
@@ -39,7 +40,7 @@ using ReadMessage = http::request<http::string_body>;
 // A message of the parser, as the rest of the server sees it.
 class RequestView : public ServerRequest {
  public:
-  explicit RequestView(const ReadMessage& message) : message_(message) {}
+  RequestView(const ReadMessage& message, bool came_by_tls) : message_(message) { secure = came_by_tls; }
 
   std::string_view method() const override { return as_std(message_.method_string()); }
   std::string_view target() const override { return as_std(message_.target()); }
@@ -58,6 +59,16 @@ class RequestView : public ServerRequest {
     });
     if (count != 1) return std::nullopt;
     return protocol::trim_blanks(found);
+  }
+  std::optional<std::string_view> doubled(std::string_view prefix) const override {
+    std::vector<std::string_view> names;
+    for (const auto& field : message_) {
+      const std::string_view name = as_std(field.name_string());
+      if (protocol::equal_ignoring_case(name.substr(0, prefix.size()), prefix)) names.push_back(name);
+    }
+    std::ranges::sort(names, {}, protocol::lower_case);
+    const auto twin = std::ranges::adjacent_find(names, protocol::equal_ignoring_case);
+    return twin != names.end() ? std::optional(*twin) : std::nullopt;
   }
   std::optional<std::string> list(std::string_view name) const override {
     std::optional<std::string> joined;
@@ -92,7 +103,8 @@ struct MessageOwner {
 
 class OwnedRequest final : private MessageOwner, public RequestView {
  public:
-  explicit OwnedRequest(ReadMessage read) : MessageOwner(std::move(read)), RequestView(message) {}
+  OwnedRequest(ReadMessage read, bool came_by_tls)
+      : MessageOwner(std::move(read)), RequestView(message, came_by_tls) {}
 };
 
 template <typename Stream>
@@ -106,7 +118,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     socket().set_option(asio::ip::tcp::no_delay(true), ignored);
     peer_address_ = socket().remote_endpoint(ignored).address().to_string();
     phase_deadline_ = context_.deadline(context_.options.header_timeout);
-    if constexpr (std::is_same_v<Stream, TlsSocket>) {
+    if constexpr (by_tls) {
       stream_.async_handshake(asio::ssl::stream_base::server, [self = self()](error_code error) {
         if (error) return self->close_now();
         self->read();
@@ -118,7 +130,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
 
   void turn_away() override {
     closing_ = true;
-    if constexpr (std::is_same_v<Stream, TlsSocket>) return close_now();
+    if constexpr (by_tls) return close_now();
     refuse(Refusal(503, "Too many connections", true));
   }
 
@@ -147,6 +159,8 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   }
 
  private:
+  static constexpr bool by_tls = std::is_same_v<Stream, TlsSocket>;
+
   enum class Phase : std::uint8_t { idle, header, body, serving, linger, closed };
 
   // The answer to the request being served. Cut from the connection when it is complete or the client has gone.
@@ -175,7 +189,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   std::shared_ptr<Connection> self() { return this->shared_from_this(); }
 
   ServerSocket& socket() {
-    if constexpr (std::is_same_v<Stream, TlsSocket>) {
+    if constexpr (by_tls) {
       return stream_.next_layer();
     } else {
       return stream_;
@@ -279,6 +293,11 @@ class Connection final : public ServerConnection, public std::enable_shared_from
         header_checked_ = true;
         // The parser takes a header whole, so all of it has just arrived.
         const std::string_view head = arrived.substr(0, arrived.find("\r\n\r\n"));
+        // The parser's own limit counts otherwise, and lets a little more through.
+        if (head.size() + 4 > context_.options.header_bytes_max) {
+          refuse(refusal_of(http::error::header_limit));
+          return false;
+        }
         if (is_folded(head)) {
           refuse(Refusal(400, "A header field goes over several lines", true));
           return false;
@@ -319,10 +338,10 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     phase_ = Phase::body;
     phase_deadline_ = context_.deadline(context_.options.body_timeout);
     const auto& message = parser_->get();
-    const RequestView head(message);
+    const RequestView head(message, by_tls);
     std::optional<Refusal> refusal = check_framing(head);
     if (!refusal) {
-      refusal = check_source(head, context_.options);
+      refusal = check_source(head, context_.options, context_.any_address);
       if (refusal) log_source(head, refusal->message);
     }
     const std::optional<std::string_view> expected = head.header("Expect");
@@ -343,10 +362,9 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     http_1_0_ = parser_->get().version() < 11;
     keep_alive_ = parser_->get().keep_alive() && !http_1_0_;
     head_only_ = parser_->get().method() == http::verb::head;
-    auto request = std::make_shared<OwnedRequest>(parser_->release());
+    auto request = std::make_shared<OwnedRequest>(parser_->release(), by_tls);
     parser_.reset();
     request->peer_address = peer_address_;
-    request->secure = std::is_same_v<Stream, TlsSocket>;
     answer_ = std::make_shared<Answer>(*this);
     const std::shared_ptr<Connection> alive = self();
     context_.handler.handle(std::move(request), answer_);
@@ -492,7 +510,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     if (phase_ == Phase::linger) return;
     phase_ = Phase::linger;
     phase_deadline_ = context_.deadline(linger_timeout);
-    if constexpr (std::is_same_v<Stream, TlsSocket>) {
+    if constexpr (by_tls) {
       stream_.async_shutdown([self = self()](error_code) { self->close_now(); });
     } else {
       error_code ignored;

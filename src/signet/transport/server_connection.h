@@ -30,6 +30,7 @@ struct ConnectionContext {
   std::uint64_t now = 0;  // ticks since the start
   std::chrono::milliseconds tick_length{1000};
   std::string date;                          // for the header Date
+  bool any_address = false;                  // Host may be any IP address
   bool closing = false;                      // no more requests after those being served
   std::function<void(int status)> answered;  // counts
 

@@ -1,5 +1,7 @@
 #include <signet/transport/server_gate.h>
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
 
@@ -12,7 +14,7 @@ using protocol::equal_ignoring_case;
 using protocol::trim_blanks;
 
 // Headers on which a decision rests: two of one would let two readers decide differently. A doubled Origin is refused as
-// any that is not ours (403), a doubled standard header of MCP by its own error (doubled_standard_header()).
+// any that is not ours (403), a doubled header of MCP by its own error (doubled_mcp_header()).
 constexpr std::array<std::string_view, 6> decisive{"Content-Type",   "Content-Encoding", "Authorization",
                                                    "Mcp-Session-Id", "Last-Event-ID",    "Expect"};
 constexpr std::array<std::string_view, 3> standard{"MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"};
@@ -96,6 +98,26 @@ bool is_unwanted(std::string_view parameters) {
   return unwanted;
 }
 
+// What a list of ranges says of one type.
+struct Wish {
+  Wish(std::string_view all_of_kind, std::string_view exactly) : kind(all_of_kind), type(exactly) {}
+
+  void consider(std::string_view range, bool wants) {
+    const int exactness = equal_ignoring_case(range, type)   ? 3
+                          : equal_ignoring_case(range, kind) ? 2
+                          : range == "*/*"                   ? 1
+                                                             : 0;
+    if (exactness == 0 || exactness < decided_by) return;
+    wanted = wants || (wanted && exactness == decided_by);
+    decided_by = exactness;
+  }
+
+  std::string_view kind;
+  std::string_view type;
+  int decided_by = 0;
+  bool wanted = false;
+};
+
 }  // namespace
 
 std::optional<Refusal> check_framing(const ServerRequest& request) {
@@ -145,21 +167,34 @@ std::string_view authority_of(const ServerRequest& request) {
   return target ? target->authority : request.header("Host").value_or("");
 }
 
-std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options) {
+bool is_address(std::string_view host) {
+  const std::optional<HostPort> parts = split_host(host);
+  if (!parts) return false;
+  in6_addr ignored{};
+  if (!parts->host.starts_with('['))
+    return ::inet_pton(AF_INET, std::string(parts->host).c_str(), &ignored) == 1;
+  const std::string_view inner = parts->host.substr(1, parts->host.size() - 2);
+  return ::inet_pton(AF_INET6, std::string(inner).c_str(), &ignored) == 1;
+}
+
+std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options,
+                                    bool any_address) {
   const std::optional<AbsoluteForm> target = absolute_form(request.target());
   if (target && target->tls && !request.secure) return Refusal(421, "https without TLS");
   if (request.header_count("Origin") != 0 &&
       !is_allowed_origin(request.header("Origin").value_or(""), options))
     return Refusal(403, "this Origin is not allowed");
-  if (!is_allowed_host(authority_of(request), options)) return Refusal(403, "this Host is not ours");
+  const std::string_view host = authority_of(request);
+  if (!is_allowed_host(host, options) && !(any_address && is_address(host)))
+    return Refusal(403, "this Host is not ours");
   return std::nullopt;
 }
 
-std::optional<std::string_view> doubled_standard_header(const ServerRequest& request) {
+std::optional<std::string_view> doubled_mcp_header(const ServerRequest& request) {
   for (const std::string_view name : standard) {
     if (request.header_count(name) > 1) return name;
   }
-  return std::nullopt;
+  return request.doubled("Mcp-Param-");
 }
 
 std::string_view path_of(std::string_view target) {
@@ -174,16 +209,17 @@ Accepts accepts_of(const std::optional<std::string>& accept) {
     result.json = result.events = true;
     return result;
   }
+  Wish json("application/*", "application/json");
+  Wish events("text/*", "text/event-stream");
   for_each_element(*accept, [&](std::string_view element) {
     const std::size_t end = element.find(';');
-    const std::string_view type = trim_blanks(element.substr(0, end));
-    if (end != std::string_view::npos && is_unwanted(element.substr(end + 1))) return;
-    const bool any = type == "*/*";
-    if (any || equal_ignoring_case(type, "application/json") || equal_ignoring_case(type, "application/*"))
-      result.json = true;
-    if (any || equal_ignoring_case(type, "text/event-stream") || equal_ignoring_case(type, "text/*"))
-      result.events = true;
+    const std::string_view range = trim_blanks(element.substr(0, end));
+    const bool wanted = end == std::string_view::npos || !is_unwanted(element.substr(end + 1));
+    json.consider(range, wanted);
+    events.consider(range, wanted);
   });
+  result.json = json.wanted;
+  result.events = events.wanted;
   return result;
 }
 

@@ -24,15 +24,20 @@ struct Refusal {
 std::optional<Refusal> check_framing(const ServerRequest& request);
 
 // Host and Origin against the options (S23, S24). A target in absolute form (RFC 9112, section 3.2.2) says itself which host
-// it is for: then Host counts for nothing. One of https that came by no TLS is misdirected (RFC 9110, section 7.4).
-std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options);
+// it is for: then Host counts for nothing. One of https that came by no TLS is misdirected (RFC 9110, section 7.4). With
+// `any_address` a host that is an IP address is ours, whichever it is.
+std::optional<Refusal> check_source(const ServerRequest& request, const HttpOptions& options,
+                                    bool any_address = false);
 
 // Whether scripts of that origin may use the endpoint.
 bool is_allowed_origin(std::string_view origin, const HttpOptions& options);
 bool is_allowed_host(std::string_view host, const HttpOptions& options);
 
-// The standard header of MCP (MCP-Protocol-Version, Mcp-Method, Mcp-Name) that came more than once, or nothing.
-std::optional<std::string_view> doubled_standard_header(const ServerRequest& request);
+// `127.0.0.1`, `[::1]`, with or without a port.
+bool is_address(std::string_view host);
+
+// The header of MCP (MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Param-*) that came more than once, or nothing.
+std::optional<std::string_view> doubled_mcp_header(const ServerRequest& request);
 
 // The host and port that the request is for: of its target where that is in absolute form, else of the header Host.
 std::string_view authority_of(const ServerRequest& request);
@@ -40,7 +45,8 @@ std::string_view authority_of(const ServerRequest& request);
 // The path of a target in origin or absolute form, without its query; empty for other forms.
 std::string_view path_of(std::string_view target);
 
-// What a client takes as an answer. No Accept header, or `*/*`: both.
+// What a client takes as an answer. No Accept header, or `*/*`: both. Of several ranges that fit, the most specific one
+// counts (RFC 9110, section 12.5.1).
 struct Accepts {
   bool json = false;
   bool events = false;

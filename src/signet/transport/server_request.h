@@ -28,6 +28,9 @@ class ServerRequest {
   // The value, blanks cut; nothing unless the header is there exactly once.
   virtual std::optional<std::string_view> header(std::string_view name) const = 0;
 
+  // A header whose name begins so (without case) and that is there more than once, or nothing.
+  virtual std::optional<std::string_view> doubled(std::string_view prefix) const = 0;
+
   // The values of a header that holds a list, however many lines it came in; nothing if there is none.
   virtual std::optional<std::string> list(std::string_view name) const = 0;
 

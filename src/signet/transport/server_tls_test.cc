@@ -98,6 +98,20 @@ TEST(ServerTls, AnswersStreamsAndKeepsTheConnection) {
   wire.read_until(R"("id":3,"result":{"later":true}})");
 }
 
+TEST(ServerTls, ATargetInAbsoluteFormIsServedWithHttpsOverTls) {  // RFC 9112, section 3.2.2
+  const Certificate certificate("absolute");
+  const Served served(with_tls(certificate));
+  const auto answer = [&](const std::string& target) {
+    TlsWire wire(served.port(), certificate);
+    wire.send(raw("POST", modern_headers("echo"), modern_request("1", "echo"), target));
+    return wire.read_until("\r\n").substr(0, 12);
+  };
+  EXPECT_EQ(answer("https://localhost/mcp"), "HTTP/1.1 200");
+  EXPECT_EQ(answer("HTTPS://localhost:8443/mcp"), "HTTP/1.1 200");
+  EXPECT_EQ(answer("https://evil.example/mcp"), "HTTP/1.1 403");
+  EXPECT_EQ(answer("https://localhost/other"), "HTTP/1.1 404");
+}
+
 TEST(ServerTls, AClientThatGoesCancelsItsRequest) {  // S31
   const Certificate certificate("cancels");
   const Served served(with_tls(certificate));

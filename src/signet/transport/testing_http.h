@@ -33,7 +33,9 @@ struct Reading {
 // One raw connection.
 class Wire {
  public:
-  explicit Wire(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit Wire(std::uint16_t port) : Wire() { connect(port); }
+  Wire() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {}
+  void connect(std::uint16_t port) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
