@@ -149,6 +149,8 @@ class LockedFolder {
     if (!folder.open_.open() || ::flock(folder.open_.get(), LOCK_EX) != 0) {
       return failure(system_says("cannot lock", folder.parent_));
     }
+    // Who holds the lock is the only one who writes there: what there is was left by a process that was killed.
+    ::unlinkat(folder.open_.get(), folder.unfinished_.c_str(), 0);
     return folder;
   }
 
@@ -186,8 +188,6 @@ class LockedFolder {
         open_(::open(parent_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
   Result<void> write_unfinished(ByteView bytes, const struct stat* like) const {
-    // Who holds the lock is the only one who writes here: what is there was left by a process that was killed.
-    ::unlinkat(open_.get(), unfinished_.c_str(), 0);
     const Descriptor file(::openat(open_.get(), unfinished_.c_str(),
                                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!file.open()) return failure(system_says("cannot create", path_));

@@ -43,8 +43,8 @@ Result<std::shared_ptr<const token::KeyRing>> take_ring_from_environment(const c
 // the old one's place at once (owner and group kept, mode 600, written through to the disk). The file must belong to
 // this user, or to anyone where this is root, and be open to nobody else. While it works, others who change or create
 // ring files of that folder wait. Without `change` succeeding, or if the result is no ring, nothing is written.
-// A process that is killed in the middle can leave the file `.<name>.unfinished` behind, which the next change of that
-// ring removes.
+// A process that is killed in the middle can leave the file `.<name>.unfinished` behind, which the next attempt to
+// change that ring removes.
 Result<std::shared_ptr<const token::KeyRing>> change_ring_file(
     const std::string& path, const std::function<Result<void>(std::vector<token::KeyEntry>&)>& change);
 

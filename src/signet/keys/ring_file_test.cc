@@ -222,6 +222,10 @@ TEST_F(RingFileTest, WhatAKilledProcessLeftIsRemovedByTheNextChange) {
   ASSERT_TRUE(change_ring_file(path, [](std::vector<KeyEntry>&) -> Result<void> { return {}; }).ok());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
   leave();
+  EXPECT_FALSE(
+      change_ring_file(path, [](std::vector<KeyEntry>&) -> Result<void> { return failure("no"); }).ok());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "also where it is refused";
+  leave();
   EXPECT_FALSE(create_ring_file(path, one_key("b")).ok());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 
