@@ -85,8 +85,7 @@ class Conduit final : public Profile {
     const Text* expiry = claims.find("e");
     const Text* state = claims.find("s");
     if (expiry == nullptr || !is_integer(*expiry) || state == nullptr) return refuse(Refusal::malformed, id);
-    if (!(static_cast<double>(context.now.milliseconds()) < double_of(*expiry)))
-      return refuse(Refusal::expired, id);
+    if (!(context.now.milliseconds() < integer_of(*expiry))) return refuse(Refusal::expired, id);
     const std::string* digest = claims.find_string("d");
     if (digest == nullptr || *digest != digest_of(context)) return refuse(Refusal::other_arguments, id);
     const Text* principal = claims.find("p");
@@ -97,7 +96,7 @@ class Conduit final : public Profile {
     ProfileOpened opened;
     opened.state = bytes_of(python_json(*state, Sort::no, Ascii::no));
     opened.key_id = id;
-    opened.expires_at = instant_of(double_of(*expiry) / 1000);
+    opened.expires_at = instant_of(integer_of(*expiry));
     return opened;
   }
 

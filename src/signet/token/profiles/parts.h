@@ -54,6 +54,9 @@ Instant instant_of(std::int64_t milliseconds);
 // Nothing where it is no time (an infinite expiry).
 std::optional<Instant> instant_of(double seconds);
 
+// The value of an integer, or the nearest that 64 bits hold. Precondition: is_integer.
+std::int64_t integer_of(const Text& number);
+
 // Whether the JSON value is the number 1 (1.0 too).
 bool is_one(const Text* value);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -109,6 +110,14 @@ Instant instant_of(std::int64_t milliseconds) {
 std::optional<Instant> instant_of(double seconds) {
   if (!std::isfinite(seconds)) return std::nullopt;
   return instant_of(Duration::of_seconds(seconds).milliseconds());
+}
+
+std::int64_t integer_of(const Text& number) {
+  std::int64_t value = 0;
+  const char* end = number.value.data() + number.value.size();
+  if (std::from_chars(number.value.data(), end, value).ec == std::errc()) return value;
+  return number.value.starts_with('-') ? std::numeric_limits<std::int64_t>::min()
+                                       : std::numeric_limits<std::int64_t>::max();
 }
 
 bool is_one(const Text* value) {

@@ -110,7 +110,7 @@ class Ruby final : public Profile {
     if (!is_one(claims.find("v"))) return refuse(Refusal::malformed);
     const Text* expiry = claims.find("exp");
     const bool counts = expiry != nullptr && is_integer(*expiry);
-    if (!counts || !(static_cast<double>(context.now.whole_seconds()) <= double_of(*expiry))) {
+    if (!counts || context.now.whole_seconds() > integer_of(*expiry)) {
       return refuse(Refusal::expired);
     }
     if (!is_string(claims, "m", context.method)) return refuse(Refusal::other_method);

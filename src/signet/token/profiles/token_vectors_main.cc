@@ -14,9 +14,10 @@ void print(const char* label, const std::vector<std::string>& lines) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2) {
-    std::fputs("usage: token_vectors DIR_OR_FILE...\n", stderr);
-    return 2;
+  const bool help = argc == 2 && std::string(argv[1]) == "--help";
+  if (argc < 2 || help) {
+    std::fputs("usage: token_vectors DIR_OR_FILE...\n", help ? stdout : stderr);
+    return help ? 0 : 2;
   }
   signet::token::profiles::VectorReport report;
   for (int i = 1; i < argc; ++i) signet::token::profiles::try_vector_files(argv[i], report);
