@@ -106,7 +106,8 @@ Result<Era, Fault> decide_stdio_request(const Request& request, bool initialized
   }
   if (modern_only) return refuse_handshake(request);
   if (request.method == method::initialize) return Era::initialize;
-  if (initialized) return Era::handshake;
+  // The one thing that a client of theirs may ask before (2025-11-25, lifecycle).
+  if (initialized || request.method == method::ping) return Era::handshake;
   return refuse_envelope(request.params);
 }
 

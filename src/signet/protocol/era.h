@@ -35,7 +35,8 @@ Result<Era, Fault> decide_http_request(const Request& request, const StandardHea
 Result<Era, Fault> decide_http_notification(const Notification& notification, const StandardHeaders& headers,
                                             bool modern_only);
 
-// A request that came by a pipe. `initialized`: an `initialize` has been answered on it before.
+// A request that came by a pipe. `initialized`: an `initialize` has been answered on it before. `ping` of the handshake
+// revisions belongs to the session before that too.
 Result<Era, Fault> decide_stdio_request(const Request& request, bool initialized, bool modern_only);
 
 }  // namespace signet::protocol

@@ -120,6 +120,14 @@ TEST(Era, OnAPipeEachRequestIsDecidedByItself) {  // S9
   EXPECT_EQ(code_of(decide_stdio_request(half, true, false)), invalid_params);
 }
 
+TEST(Era, OnAPipePingOfTheHandshakeRevisionsGoesBeforeTheHandshake) {
+  const Request ping(1, "ping", Json());
+  EXPECT_EQ(*decide_stdio_request(ping, false, false), Era::handshake);
+  EXPECT_EQ(*decide_stdio_request(ping, true, false), Era::handshake);
+  EXPECT_EQ(code_of(decide_stdio_request(ping, false, true)), invalid_params);
+  EXPECT_EQ(*decide_stdio_request(Request(1, "ping", modern_params()), false, false), Era::modern);
+}
+
 TEST(Envelope, NamesEveryMissingAndMalformedKey) {  // S9
   const auto missing = read_envelope(parse(R"({"_meta":{}})"));
   ASSERT_FALSE(missing.ok());
