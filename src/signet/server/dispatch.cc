@@ -134,7 +134,14 @@ Server::Impl::Impl(ServerInfo its_info, const ServerOptions::Settings& its_setti
       subscriptions(std::make_shared<detail::Subscriptions>(settings.subscriptions_max)),
       codec_(codec_of(settings)),
       sealer_(codec_, settings.policy, *settings.clock, *settings.entropy, settings.migration),
-      workers_(settings.worker_threads_max, settings.worker_queue_max),
+      workers_(settings.worker_threads_max, settings.worker_queue_max,
+               [this](std::size_t functions) {
+                 if (!settings.log) return;
+                 settings.log(
+                     LogLevel::warning, "shutdown_waits",
+                     {{"functions", std::to_string(functions)},
+                      {"hint", "plain functions that have not returned; their stop tokens have fired"}});
+               }),
       flows_(settings, audience_of(settings, info), sealer_, codec_, workers_),
       tasks_(settings, flows_, codec_, audience_of(settings, info), *subscriptions,
              [this](detail::TaskRequest request) { return resumed(std::move(request)); }) {}

@@ -170,6 +170,57 @@ TEST(PlainFunction, DoesNotHoldUpCoroutines) {
   });
 }
 
+TEST(PlainFunction, OfATaskIsToldToStopWhenTheServerGoes) {
+  std::promise<void> begun;
+  std::atomic<bool> stopped{false};
+  {
+    Server server(ServerInfo("s", "1"));
+    server.tool(
+        "slow", "Slow.",
+        [&begun, &stopped](PlainCall& call) {
+          begun.set_value();
+          const std::stop_token stop = call.stop_token();
+          while (!stop.stop_requested()) std::this_thread::yield();
+          stopped = true;
+          return text("never read");
+        },
+        ToolOptions().task(TaskSupport::required));
+    EXPECT_EQ(
+        at(testing::ask(server, "tools/call", modern(call_params("slow"), with_tasks())), {"resultType"}),
+        Json("task"));
+    begun.get_future().wait();
+  }
+  EXPECT_TRUE(stopped);
+}
+
+TEST(WorkerPool, SaysWhatItWaitsFor) {
+  using std::chrono::milliseconds;
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::size_t functions = 0;
+  {
+    detail::WorkerPool pool(
+        2, 2,
+        [&functions, &release](std::size_t still) {
+          functions = still;
+          release.set_value();
+        },
+        milliseconds(0));
+    std::promise<void> begun;
+    EXPECT_TRUE(pool.submit([&begun, released] {
+      begun.set_value();
+      released.wait();
+    }));
+    begun.get_future().wait();
+  }
+  EXPECT_EQ(functions, 1U);
+  bool told = false;
+  {
+    const detail::WorkerPool idle(2, 2, [&told](std::size_t) { told = true; }, milliseconds(0));
+  }
+  EXPECT_FALSE(told);
+}
+
 TEST(WorkerPool, RunsEverythingOnAtMostItsThreads) {
   std::atomic<int> at_once{0};
   std::atomic<int> most{0};

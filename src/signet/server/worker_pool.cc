@@ -12,6 +12,12 @@ WorkerPool::~WorkerPool() {
     dropped.swap(queue_);
   }
   wake_.notify_all();
+  std::size_t still = 0;
+  {
+    std::unique_lock lock(mutex_);
+    if (!quiet_.wait_for(lock, patience_, [this] { return running_ == 0; })) still = running_;
+  }
+  if (still != 0 && still_running_) still_running_(still);
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -40,10 +46,12 @@ void WorkerPool::serve() {
     if (ending_) return;
     std::function<void()> work = std::move(queue_.front());
     queue_.pop_front();
+    ++running_;
     lock.unlock();
     work();
     work = nullptr;  // what it holds is destroyed outside the lock
     lock.lock();
+    if (--running_ == 0) quiet_.notify_all();
   }
 }
 
