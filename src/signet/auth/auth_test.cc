@@ -66,6 +66,32 @@ TEST_F(Bearer, OtherTokensAre401) {  // S93, S94
   }
 }
 
+TEST_F(Bearer, ATokenOfAnotherServiceIs401) {  // S94
+  BearerTokens elsewhere;
+  elsewhere.add("alice-elsewhere", "alice", {"mcp"});
+  EXPECT_TRUE(show(elsewhere, "Bearer alice-elsewhere").ok());
+  EXPECT_EQ(http_status(show(tokens, "Bearer alice-elsewhere").error()), 401);
+  EXPECT_EQ(http_status(show(elsewhere, "Bearer alice-token").error()), 401);
+}
+
+// As one would do it whose authorization server says for whom a token was issued.
+Task<Result<Principal, Challenge>> introspect(const CallerHeaders& caller) {
+  const std::string token = caller.header("Authorization").value_or("");
+  const bool is_for_us = token == "Bearer for=https://here.example";
+  if (is_for_us) co_return Principal::authenticated("alice");
+  Challenge challenge(Challenge::Kind::unauthenticated);
+  challenge.error = "invalid_token";
+  co_return failure(challenge);
+}
+
+TEST(Callback, ATokenWithAnotherAudienceIs401) {  // S94
+  CallbackAuthenticator authenticator(introspect);
+  EXPECT_TRUE(show(authenticator, "Bearer for=https://here.example").ok());
+  const auto refused = show(authenticator, "Bearer for=https://there.example");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(http_status(refused.error()), 401);
+}
+
 TEST_F(Bearer, AMissingScopeIs403) {  // S95
   const auto refused = show(tokens, "Bearer carol-token");
   ASSERT_FALSE(refused.ok());

@@ -55,7 +55,7 @@ TEST_F(SubscriptionsTest, AcknowledgesFirstAndTellsWhatWasAskedFor) {  // S11, S
   EXPECT_EQ(at(two->outlet.sent[1].params, {"_meta", "io.modelcontextprotocol/subscriptionId"}), Json("L"));
 }
 
-TEST_F(SubscriptionsTest, GrantsAnEmptyFilterAndRefusesNone) {
+TEST_F(SubscriptionsTest, GrantsAnEmptyFilterAndRefusesNone) {  // S71
   const auto empty = listen(1, "{}");
   EXPECT_FALSE(empty->reply);
   ASSERT_EQ(empty->outlet.sent.size(), 1U);
@@ -73,6 +73,27 @@ TEST_F(SubscriptionsTest, GrantsAnEmptyFilterAndRefusesNone) {
     EXPECT_EQ(refused->reply->error().code, protocol::invalid_params) << malformed;
     EXPECT_TRUE(refused->outlet.sent.empty()) << malformed;
   }
+}
+
+TEST_F(SubscriptionsTest, CarriesNoLogMessagesAndNoProgress) {  // S80
+  server_.tool("tells", "Tells.", [](Call& call) -> Task<ToolResult> {
+    call.log("emergency", "loud");
+    call.progress(1);
+    co_return text("told");
+  });
+  const char* const meta = R"({"_meta":{"io.modelcontextprotocol/logLevel":"debug","progressToken":"p"}})";
+  Json params = parsed(meta);
+  params.set("notifications", parsed(R"({"toolsListChanged":true})"));
+  Exchanged listening(server_, executor_, Request(1, "subscriptions/listen", modern(params)));
+  Json call = call_params("tells");
+  call.set("_meta", *parsed(meta).find("_meta"));
+  Exchanged telling(server_, executor_, Request(2, "tools/call", modern(call)));
+  ASSERT_TRUE(telling.reply);
+  ASSERT_EQ(telling.outlet.sent.size(), 2U);
+  EXPECT_EQ(telling.outlet.sent[0].method, "notifications/message");
+  EXPECT_EQ(telling.outlet.sent[1].method, "notifications/progress");
+  ASSERT_EQ(listening.outlet.sent.size(), 1U);
+  EXPECT_EQ(listening.outlet.sent[0].method, "notifications/subscriptions/acknowledged");
 }
 
 TEST_F(SubscriptionsTest, IsSilentAfterTheClientHasGone) {
