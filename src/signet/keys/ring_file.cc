@@ -146,9 +146,8 @@ class LockedFolder {
     const std::string name = whole.filename().string();
     if (name.empty() || name == "." || name == "..") return failure(path + " names no file");
     LockedFolder folder(path, name, parent.empty() ? "." : parent);
-    if (!folder.open_.open() || ::flock(folder.open_.get(), LOCK_EX) != 0) {
-      return failure(system_says("cannot lock", folder.parent_));
-    }
+    if (!folder.open_.open()) return failure(system_says("cannot open", folder.parent_));
+    if (::flock(folder.open_.get(), LOCK_EX) != 0) return failure(system_says("cannot lock", folder.parent_));
     // Who holds the lock is the only one who writes there: what there is was left by a process that was killed.
     ::unlinkat(folder.open_.get(), folder.unfinished_.c_str(), 0);
     return folder;
