@@ -6,7 +6,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -73,10 +72,10 @@ class Outlet {
   // not read loses the connection, not the server its memory.
   virtual void notify(Notification notification) = 0;
 
-  // How many bytes of what was given to `notify` wait for the peer to read them. While these are many, plain functions
-  // wait before they tell more. An outlet that cannot know says 0: then only its own bound stands between a peer that
-  // reads slowly and the loss of its connection.
-  virtual std::size_t waiting_bytes() const { return 0; }
+  // Whether so much of what was given to `notify` waits for the peer to read it that more should wait too. While it does,
+  // plain functions wait before they tell more. An outlet that cannot know says no: then only its own bound stands
+  // between a peer that reads slowly and the loss of its connection.
+  virtual bool is_behind() const { return false; }
 
   // Handshake revisions (2025-11-25 and before) only: asks the peer and waits for its answer. With the
   // 2026-07-28 revision a server never sends requests, and this replies with -32601.

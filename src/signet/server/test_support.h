@@ -87,9 +87,9 @@ class RecordingOutlet final : public Outlet {
   std::vector<Notification> sent;
   std::vector<Request> requests;
   std::function<Reply(const std::string& method, const Json& params)> answer;
-  std::size_t waiting = 0;  // as if the peer had not read so much
+  bool behind = false;  // as if the peer did not read
 
-  std::size_t waiting_bytes() const override { return waiting; }
+  bool is_behind() const override { return behind; }
   void notify(Notification notification) override { sent.push_back(std::move(notification)); }
   Task<Reply> request(std::string method, Json params) override {
     requests.emplace_back(Json(requests.size()), method, params);

@@ -55,7 +55,7 @@ void WorkerLink::add(Item item) {
 // the use itself.
 void WorkerLink::hand_over() {
   for (std::size_t handed = 0; outlet_ != nullptr; ++handed) {
-    const bool is_behind = outlet_->waiting_bytes() > outlet_bytes_max;
+    const bool is_behind = outlet_->is_behind();
     std::unique_lock lock(mutex_);
     if (items_.empty()) {
       under_way_ = false;

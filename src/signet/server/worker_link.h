@@ -23,8 +23,7 @@ class WorkerLink final : public std::enable_shared_from_this<WorkerLink> {
   static constexpr std::size_t notifications_max = 64;
   static constexpr std::size_t bytes_max = std::size_t{256} << 10;
   static constexpr std::size_t turn_max = 16;
-  // While more than this waits in the outlet nothing is handed over, and it is looked again after the pause.
-  static constexpr std::size_t outlet_bytes_max = std::size_t{256} << 10;
+  // While the peer is behind nothing is handed over, and the outlet is asked again after this.
   static constexpr std::chrono::milliseconds pause{10};
 
   // Both are borrowed until `close`.

@@ -122,7 +122,7 @@ TEST(WorkerLinkTest, WaitsWhileThePeerIsBehindAndGoesOnWhenItHasRead) {
   RecordingOutlet outlet;
   const auto link = std::make_shared<WorkerLink>(executor, outlet);
   bool ended = false;
-  outlet.waiting = WorkerLink::outlet_bytes_max + 1;
+  outlet.behind = true;
   link->notify(Notification("n", Json::object()));
   link->end([&ended] { ended = true; });
   executor.run();
@@ -130,7 +130,7 @@ TEST(WorkerLinkTest, WaitsWhileThePeerIsBehindAndGoesOnWhenItHasRead) {
   EXPECT_TRUE(outlet.sent.empty());
   EXPECT_FALSE(ended);
 
-  outlet.waiting = WorkerLink::outlet_bytes_max;
+  outlet.behind = false;
   executor.advance(WorkerLink::pause);
   EXPECT_EQ(outlet.sent.size(), 1U);
   EXPECT_TRUE(ended);

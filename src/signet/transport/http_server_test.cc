@@ -932,6 +932,13 @@ TEST(HttpServer, SlowSendersAreTimedOut) {
   EXPECT_TRUE(idle.ends());
 }
 
+TEST(HttpServer, WhoTellsMuchLearnsThatTheReaderIsBehind) {
+  const Served served;
+  const std::vector<std::string> messages = data_of(answer_to(served, modern("1", "fill")).body);
+  ASSERT_FALSE(messages.empty());
+  EXPECT_EQ(messages.back(), R"({"jsonrpc":"2.0","id":1,"result":{"behind":true,"some":true}})");
+}
+
 TEST(HttpServer, AReaderThatLagsBehindIsCutOffAndItsRequestCancelled) {
   HttpOptions options = quick();
   options.queue_bytes_max = 100'000;

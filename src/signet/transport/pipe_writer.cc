@@ -40,6 +40,11 @@ bool PipeWriter::write_line(std::string_view line, std::size_t queue_bytes_max) 
   return true;
 }
 
+std::size_t PipeWriter::waiting() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return queue_.size() + writing_;
+}
+
 void PipeWriter::wait_below(std::size_t bytes) {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return interrupted_ || gone_ || stop_ || queue_.size() + writing_ <= bytes; });

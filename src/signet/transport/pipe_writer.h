@@ -25,6 +25,8 @@ class PipeWriter {
 
   // Queues the line and a line end; false if more than `queue_bytes_max` waited already, or the reader has gone.
   bool write_line(std::string_view line, std::size_t queue_bytes_max);
+  // How many bytes wait for the reader.
+  std::size_t waiting();
   // Waits until at most `bytes` wait, the reader has gone, or `interrupt`.
   void wait_below(std::size_t bytes);
   void interrupt();

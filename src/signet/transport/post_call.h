@@ -60,6 +60,7 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   void start(Service& service, Executor& executor, Request request, Over over);
 
   void notify(Notification notification) override;
+  bool is_behind() const override { return streaming_ && !unattended_ && setup_.responder->is_behind(); }
   Task<Reply> request(std::string method, Json params) override;
   void detach(std::chrono::milliseconds retry) override;
 

@@ -180,6 +180,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     void end_stream() override {
       if (Connection* connection = connection_) connection->end_stream();
     }
+    bool is_behind() const override { return connection_ != nullptr && connection_->is_behind(); }
     void cut() { connection_ = nullptr; }
 
    private:
@@ -231,6 +232,8 @@ class Connection final : public ServerConnection, public std::enable_shared_from
 
   // The client does not read its answers: no more requests are taken from it until it does.
   bool congested() const { return unwritten() > context_.options.queue_bytes_max; }
+  // Long before it is congested, and cut off.
+  bool is_behind() const { return unwritten() > context_.options.queue_bytes_max / 4; }
   std::size_t unwritten() const { return out_.size() + in_flight_.size() - written_; }
 
   // What has arrived and was not parsed yet.

@@ -57,6 +57,8 @@ class Responder {
   // One or more whole events. A reader that lags too far behind is cut off: `gone` is called from inside.
   virtual void write(std::string_view events) = 0;
   virtual void end_stream() = 0;
+  // Whether a reader lags so far behind that whoever can wait should.
+  virtual bool is_behind() const { return false; }
 
   // Called once if the client goes before the answer is complete.
   std::function<void()> gone;

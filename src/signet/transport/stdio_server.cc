@@ -150,6 +150,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
     void notify(Notification notification) override {
       if (!silent) conversation_.send(protocol::write_notification(notification));
     }
+    bool is_behind() const override { return conversation_.is_behind(); }
     Task<Reply> request(std::string method, Json params) override {
       if (!legacy_) return Outlet::request(std::move(method), std::move(params));
       return conversation_.ask(std::move(method), std::move(params));
@@ -179,6 +180,8 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   };
 
   using Calls = std::map<std::string, std::shared_ptr<Call>>;
+
+  bool is_behind() { return writer_.waiting() > options_.queue_bytes_max / 4; }
 
   void send(std::string_view line) {
     if (writer_.write_line(line, 2 * options_.queue_bytes_max)) return;

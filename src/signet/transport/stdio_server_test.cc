@@ -313,6 +313,14 @@ TEST(StdioServer, AReaderThatHasGoneEndsTheServer) {
   EXPECT_TRUE(parent.end());
 }
 
+TEST(StdioServer, WhoTellsMuchLearnsThatTheReaderIsBehind) {
+  Parent parent;
+  parent.send(modern_request("1", "fill"));
+  std::string line = parent.read();
+  while (line.find("notifications/progress") != std::string::npos) line = parent.read();
+  EXPECT_EQ(line, R"({"jsonrpc":"2.0","id":1,"result":{"behind":true,"some":true}})");
+}
+
 TEST(StdioServer, ABlockedReaderLosesTheServerNotItsMemory) {
   StdioOptions options;
   options.queue_bytes_max = 100'000;

@@ -26,7 +26,7 @@ class Gone {
 };
 
 // Methods: `echo` returns its params; `principal` says who calls; `hang` never ends; `notify` sends `count`
-// notifications, then replies; `drip` notifies, then hangs; `fault` fails with `code`; `ask` asks the peer and returns
+// notifications, then replies; `fill` sends until the peer is behind, then replies; `drip` notifies, then hangs; `fault` fails with `code`; `ask` asks the peer and returns
 // the answer; `subscriptions/listen` acknowledges and waits for shut_down; `initialize` opens a session; `print` writes to
 // standard output; `keep` makes a reply that is kept, which ends at `open`; `detach` closes its stream before it replies; `header` returns the header `name`.
 class TestingService final : public Service {
@@ -35,6 +35,7 @@ class TestingService final : public Service {
     ++started;
     if (request.method == "hang" || request.method == "drip") return hang(std::move(request), exchange);
     if (request.method == "notify") return notify_then_reply(std::move(request), exchange);
+    if (request.method == "fill") return fill(exchange);
     if (request.method == "ask") return ask(exchange);
     if (request.method == "later") return later(exchange);
     if (request.method == "keep") return keep(exchange);
@@ -131,6 +132,15 @@ class TestingService final : public Service {
       exchange.outlet->notify(Notification("notifications/progress", std::move(params)));
     }
     co_return Json::object({{"sent", count}});
+  }
+
+  Task<Reply> fill(Exchange& exchange) {
+    std::int64_t sent = 0;
+    for (; sent < 100'000 && !exchange.outlet->is_behind(); ++sent) {
+      Json params = Json::object({{"progress", sent}, {"padding", std::string(1000, 'x')}});
+      exchange.outlet->notify(Notification("notifications/progress", std::move(params)));
+    }
+    co_return Json::object({{"behind", exchange.outlet->is_behind()}, {"some", sent > 10}});
   }
 
   Task<Reply> ask(Exchange& exchange) {
