@@ -299,7 +299,8 @@ void Endpoint::post_request(const std::shared_ptr<Arrival>& arrival, Request req
   if (!era.ok()) return refuse(*arrival, request.id, era.error(), protocol::http_status(era.error()));
   const bool opening = *era == protocol::Era::initialize;
 
-  PostCall::Setup setup(arrival->request, arrival->responder, unattended_);
+  end_resumable_calls();
+  PostCall::Setup setup(arrival->request, arrival->responder, unattended_, resumable_);
   if (opening) {
     if (!make_room()) return refuse(*arrival, 503, "Too many sessions");
     setup.session = make_session(arrival->principal);
@@ -333,7 +334,7 @@ void Endpoint::post_request(const std::shared_ptr<Arrival>& arrival, Request req
                 calls_.erase(place);
                 if (session == nullptr) return;
                 --session->calls;
-                session->used_at = now_;
+                session->heard_at = now_;
                 if (!opening) return;
                 if (reply != nullptr && reply->ok()) {
                   sessions_.emplace(session->id(), session);
@@ -410,7 +411,7 @@ std::shared_ptr<EndpointSession> Endpoint::make_session(const Principal& princip
   entropy_.fill(random);
   auto session = std::make_shared<EndpointSession>(hex(random), principal, options_.replay_events_max,
                                                    options_.replay_bytes_max, replay_budget_);
-  session->used_at = now_;
+  session->heard_at = now_;
   return session;
 }
 
@@ -429,21 +430,30 @@ std::shared_ptr<EndpointSession> Endpoint::find_session(const Arrival& arrival,
     refuse(arrival, id, envelope_fault(protocol::invalid_request, "Session not found"), 404);
     return nullptr;
   }
-  found->second->used_at = now_;
+  found->second->heard_at = now_;
   return found->second;
 }
 
-// True if there is room for one more session; the longest idle one goes if need be.
+// True if there is room for one more session. If need be, of those that do nothing, or wait for a client that is not there,
+// the one that has been silent the longest goes.
 bool Endpoint::make_room() {
   if (sessions_.size() < options_.sessions_max) return true;
   std::shared_ptr<EndpointSession> oldest;
   for (const auto& [id, session] : sessions_) {
-    if (session->calls != 0 || session->has_connections()) continue;
-    if (oldest == nullptr || session->used_at < oldest->used_at) oldest = session;
+    if (session->is_attended() || !session->only_waits()) continue;
+    if (oldest == nullptr || session->heard_at < oldest->heard_at) oldest = session;
   }
   if (oldest == nullptr) return false;
   end_session(oldest);
   return true;
+}
+
+// Not where a connection is lost: that may be in the middle of anything.
+void Endpoint::end_resumable_calls() {
+  while (resumable_->bytes() > options_.resumable_calls_bytes_max) {
+    resumable_->longest().cancel();
+    if (options_.log) options_.log(LogLevel::warning, "http_resumable_call_ended", {});
+  }
 }
 
 void Endpoint::end_session(const std::shared_ptr<EndpointSession>& session) {
@@ -462,6 +472,7 @@ void Endpoint::tick(std::uint64_t now, std::chrono::milliseconds length) {
   const auto ticks = [&](std::chrono::milliseconds time) {
     return static_cast<std::uint64_t>((time + length - std::chrono::milliseconds(1)) / length);
   };
+  end_resumable_calls();
   // Calls stand in the order of their start.
   const std::uint64_t slow = ticks(options_.json_answer_max);
   for (const std::shared_ptr<PostCall>& call : calls_) {
@@ -471,8 +482,8 @@ void Endpoint::tick(std::uint64_t now, std::chrono::milliseconds length) {
   const std::uint64_t idle = ticks(options_.session_idle_timeout);
   std::list<std::shared_ptr<EndpointSession>> expired;
   for (const auto& [id, session] : sessions_) {
-    if (session->calls == 0 && !session->has_connections() && now - session->used_at >= idle)
-      expired.push_back(session);
+    if (session->is_attended()) session->heard_at = now;
+    if (now - session->heard_at >= idle) expired.push_back(session);
   }
   for (const std::shared_ptr<EndpointSession>& session : expired) {
     end_session(session);

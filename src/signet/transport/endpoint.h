@@ -67,6 +67,7 @@ class Endpoint final : public RequestHandler {
   std::shared_ptr<EndpointSession> find_session(const Arrival& arrival,
                                                 const std::optional<Json>& id = std::nullopt);
   bool make_room();
+  void end_resumable_calls();
   void end_session(const std::shared_ptr<EndpointSession>& session);
 
   void refuse(const Arrival& arrival, int status, std::string_view sentence) const;
@@ -86,6 +87,7 @@ class Endpoint final : public RequestHandler {
   bool shutting_down_ = false;
   std::list<std::shared_ptr<PostCall>> calls_;
   std::shared_ptr<Unattended> unattended_ = std::make_shared<Unattended>(options_.unattended_calls_max);
+  std::shared_ptr<Resumable> resumable_ = std::make_shared<Resumable>();
   std::list<std::shared_ptr<Arrival>> arriving_;  // being authenticated
   std::shared_ptr<ReplayBudget> replay_budget_ =
       std::make_shared<ReplayBudget>(options_.replay_total_bytes_max);

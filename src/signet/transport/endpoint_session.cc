@@ -118,6 +118,7 @@ void EndpointSession::lose(std::uint64_t number, const Responder* responder) {
   if (found == streams_.end() || found->second.responder.get() != responder) return;
   // What is sent from now on is kept for the client that comes back: the stream goes on without its connection.
   found->second.responder.reset();
+  if (const Watcher watcher = found->second.watcher) watcher(false);
 }
 
 void EndpointSession::prime(std::uint64_t number) {
@@ -129,10 +130,11 @@ void EndpointSession::prime(std::uint64_t number) {
   streams_[number].responder->write(event);
 }
 
-std::uint64_t EndpointSession::open(std::shared_ptr<Responder> responder) {
+std::uint64_t EndpointSession::open(std::shared_ptr<Responder> responder, Watcher watcher) {
   forget_old_streams();
   const std::uint64_t number = next_stream_++;
   attach(number, responder);
+  streams_[number].watcher = std::move(watcher);
   prime(number);
   return number;
 }
@@ -153,6 +155,7 @@ bool EndpointSession::resume(EventId last, const std::shared_ptr<Responder>& res
     responder->end_stream();
   } else {
     attach(last.stream, responder);
+    if (const Watcher watcher = found->second.watcher) watcher(true);
   }
   return true;
 }
@@ -177,12 +180,14 @@ void EndpointSession::detach(std::uint64_t stream, std::chrono::milliseconds ret
   responder->gone = nullptr;
   responder->write("retry: " + std::to_string(retry.count()) + "\n\n");
   responder->end_stream();
+  if (const Watcher watcher = found->second.watcher) watcher(false);
 }
 
 void EndpointSession::finish(std::uint64_t stream) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
   found->second.finished = true;
+  found->second.watcher = nullptr;
   const std::shared_ptr<Responder> responder = std::exchange(found->second.responder, nullptr);
   if (stream == 0) state_.outlet = nullptr;
   if (responder == nullptr) return;
@@ -207,7 +212,8 @@ Task<Reply> EndpointSession::ask(std::uint64_t stream, std::string method, Json 
       std::move(method), std::move(params));
 }
 
-bool EndpointSession::has_connections() const {
+bool EndpointSession::is_attended() const {
+  if (calls_answering != 0) return true;
   for (const auto& [number, stream] : streams_) {
     if (stream.responder != nullptr) return true;
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -87,9 +88,12 @@ class EndpointSession : public std::enable_shared_from_this<EndpointSession> {
   Session& state() { return state_; }
   OutgoingRequests& outgoing() { return *outgoing_; }
 
+  // Told whenever a stream that goes on loses its connection or has one again.
+  using Watcher = std::function<void(bool connected)>;
+
   // A new stream whose events go to `responder`, which has opened its stream. With 2025-11-25 it begins with an event
-  // without data, so that the client has an id to come back with.
-  std::uint64_t open(std::shared_ptr<Responder> responder);
+  // without data, so that the client has an id to come back with. `watcher` may be empty; it is not called from here.
+  std::uint64_t open(std::shared_ptr<Responder> responder, Watcher watcher = {});
   void open_standalone(std::shared_ptr<Responder> responder);
   // Sends what the client missed, and then what comes. False if there is no such stream.
   bool resume(EventId last, const std::shared_ptr<Responder>& responder, const Fields& fields);
@@ -105,15 +109,21 @@ class EndpointSession : public std::enable_shared_from_this<EndpointSession> {
   // Asks the client on a stream.
   Task<Reply> ask(std::uint64_t stream, std::string method, Json params);
 
-  bool has_connections() const;
+  // Whether the client is there: it listens on a stream, or waits for an answer.
+  bool is_attended() const;
+  // Whether nothing is being done, unless it is waiting for the client.
+  bool only_waits() const { return calls == calls_asking; }
 
-  // When it was last used, in ticks of the server.
-  std::uint64_t used_at = 0;
-  std::size_t calls = 0;  // running
+  // When the client was last there or heard from, in ticks of the server.
+  std::uint64_t heard_at = 0;
+  std::size_t calls = 0;            // running
+  std::size_t calls_answering = 0;  // of these: will be answered on the connection of their request
+  std::size_t calls_asking = 0;     // of these: have asked the client something
 
  private:
   struct Stream {
     std::shared_ptr<Responder> responder;  // null while nobody is connected
+    Watcher watcher;
     bool finished = false;
   };
   class Standalone;

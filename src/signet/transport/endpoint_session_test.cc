@@ -234,6 +234,55 @@ TEST_F(Legacy, IdleSessionsExpire) {
   EXPECT_EQ(answer_to(hasty, legacy(call(2, "echo"), session)).status, 404);
 }
 
+TEST_F(Legacy, ASessionThatOnlyWaitsForAClientThatIsGoneMakesRoom) {
+  HttpOptions options = quick();
+  options.sessions_max = 1;
+  const Served small(options);
+  const std::string initialize = legacy(call(1, "initialize"));
+  const std::string first = open("2025-11-25", &small);
+  {
+    Wire wire(small.port());
+    wire.send(legacy(call(2, "ask"), first));
+    ASSERT_TRUE(wire.read_until("elicitation/create"));
+    EXPECT_EQ(answer_to(small, initialize).status, 503) << "its client is there";
+  }
+  Reading second = answer_to(small, initialize);
+  while (second.status == 503)
+    second = answer_to(small, initialize);  // until it is known that the client is gone
+  EXPECT_EQ(second.status, 200);
+  EXPECT_EQ(answer_to(small, legacy(call(3, "echo"), first)).status, 404);
+
+  const std::string session = second.headers.at("mcp-session-id");
+  {
+    Wire wire(small.port());
+    wire.send(legacy(call(2, "drip"), session));
+    ASSERT_TRUE(wire.read_until("notifications/progress"));
+  }
+  EXPECT_EQ(answer_to(small, initialize).status, 503) << "something is being done";
+  EXPECT_EQ(small.service.dropped, 0);
+  EXPECT_EQ(answer_to(small, legacy(call(3, "echo"), session)).status, 200);
+}
+
+TEST_F(Legacy, CallsThatGoOnWithoutTheirConnectionsAreBounded) {
+  const std::string padding = R"({"padding":")" + std::string(60'000, 'x') + "\"}";
+  for (const std::size_t bytes_max : {100'000U, 200'000U}) {
+    HttpOptions options = quick();
+    options.resumable_calls_bytes_max = bytes_max;
+    const Served bounded(options);
+    const std::string session = open("2025-11-25", &bounded);
+    for (int id : {2, 3}) {
+      Wire wire(bounded.port());
+      wire.send(legacy(call(id, "drip", padding), session));
+      ASSERT_TRUE(wire.read_until("notifications/progress"));
+    }
+    const bool one_goes = bytes_max == 100'000;
+    if (one_goes) bounded.wait_for(bounded.service.dropped, 1);
+    EXPECT_EQ(answer_to(bounded, legacy(call(4, "echo"), session)).status, 200);
+    EXPECT_EQ(bounded.service.dropped, one_goes ? 1 : 0)
+        << "one is within the limit, and two in the second case";
+  }
+}
+
 // ---- batches ----
 
 TEST_F(Legacy, ABatchIsAnsweredAsOneArray) {

@@ -81,10 +81,15 @@ struct HttpOptions {
 
   // No handshake revisions: `initialize` is refused with the versions we speak, GET and DELETE are 405.
   bool modern_only = false;
-  // Sessions of the handshake revisions. When all are taken, the longest idle one goes; if none is idle, 503.
+  // Sessions of the handshake revisions. When all are taken, the one whose client has been silent the longest goes, of those
+  // without a connection that do nothing, or wait for that client's answer; if there is none, 503.
   std::size_t sessions_max = 1000;
+  // A session without a connection ends when its client has said nothing for so long, with the calls that still run in it.
   std::chrono::milliseconds session_idle_timeout{30 * 60'000};
-  std::size_t session_calls_max = 64;   // running at once in one session
+  std::size_t session_calls_max = 64;  // running at once in one session
+  // The calls of all sessions that go on without their connections, for clients that come back with Last-Event-ID: their
+  // bodies, and 16 KiB for each. Beyond, the one that has been without the longest is cancelled.
+  std::size_t resumable_calls_bytes_max = std::size_t{64} << 20;
   std::size_t batch_messages_max = 64;  // in one batch; only revision 2025-03-26 has them
   std::size_t replay_events_max = 256;  // kept per session for Last-Event-ID
   std::size_t replay_bytes_max = std::size_t{1} << 20;

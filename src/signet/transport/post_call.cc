@@ -6,11 +6,35 @@
 #include <signet/protocol/jsonrpc.h>
 
 namespace signet::transport {
+namespace {
+
+// What a call costs besides its body, roughly: its frames, what it asked, its place in the tables.
+constexpr std::size_t call_bytes = std::size_t{16} << 10;
+
+}  // namespace
+
+// While it lives, the call is among those of its session that wait for the client.
+class PostCall::Asking {
+ public:
+  explicit Asking(PostCall& call) : call_(call) {
+    if (call_.questions_++ == 0 && !call_.ended_) ++call_.setup_.session->calls_asking;
+  }
+  ~Asking() {
+    if (--call_.questions_ == 0 && !call_.ended_) --call_.setup_.session->calls_asking;
+  }
+  Asking(const Asking&) = delete;
+  Asking& operator=(const Asking&) = delete;
+
+ private:
+  PostCall& call_;
+};
 
 void PostCall::start(Service& service, Executor& executor, Request request, Over over) {
   id_ = request.id;
   key_ = protocol::id_key(request.id);
   over_ = std::move(over);
+  answering_ = setup_.session != nullptr;
+  if (answering_) ++setup_.session->calls_answering;
   const std::shared_ptr<PostCall> self = shared_from_this();
   setup_.responder->gone = [weak = weak_from_this()] {
     if (const auto call = weak.lock()) call->lose();
@@ -30,8 +54,23 @@ bool PostCall::begin_stream() {
   if (ended_ || unattended_ || !setup_.accepts.events) return false;
   setup_.responder->open_stream(setup_.fields);
   streaming_ = true;
-  if (setup_.session != nullptr) stream_ = setup_.session->open(setup_.responder);
+  if (setup_.session == nullptr) return true;
+  stream_ = setup_.session->open(setup_.responder, [weak = weak_from_this()](bool connected) {
+    if (const auto call = weak.lock()) call->watch(connected);
+  });
+  leave_connection();
   return true;
+}
+
+// From now on the session knows whether the client is there, or nobody is.
+void PostCall::leave_connection() {
+  if (std::exchange(answering_, false)) --setup_.session->calls_answering;
+}
+
+void PostCall::watch(bool connected) {
+  if (ended_ || connected == !resumed_.has_value()) return;
+  if (connected) return setup_.resumable->leave(*std::exchange(resumed_, std::nullopt));
+  resumed_ = setup_.resumable->enter(*this, call_bytes + setup_.request->body().size());
 }
 
 void PostCall::send(std::string_view line) {
@@ -54,7 +93,14 @@ Task<Reply> PostCall::request(std::string method, Json params) {
   if (setup_.session == nullptr) return Outlet::request(std::move(method), std::move(params));
   // A client that reads no events here may be listening with GET.
   const std::uint64_t stream = begin_stream() ? stream_ : 0;
-  return setup_.session->ask(stream, std::move(method), std::move(params));
+  return ask(setup_.session->ask(stream, std::move(method), std::move(params)));
+}
+
+// The task of the call ends before the call does.
+Task<Reply> PostCall::ask(Task<Reply> question) {
+  const Asking asking(*this);
+  Reply reply = co_await question;
+  co_return reply;
 }
 
 void PostCall::detach(std::chrono::milliseconds retry) {
@@ -101,14 +147,17 @@ void PostCall::cancel() {
 void PostCall::lose() {
   if (ended_ || unattended_) return;
   unattended_ = running_->runs_to_end() && setup_.unattended->enter();
-  if (unattended_) return;
+  if (unattended_) return leave_connection();
   end(nullptr);
   running_->cancel();
 }
 
 void PostCall::end(const Reply* reply) {
+  if (questions_ != 0) --setup_.session->calls_asking;
   ended_ = true;
   if (unattended_) setup_.unattended->leave();
+  leave_connection();
+  if (resumed_) setup_.resumable->leave(*std::exchange(resumed_, std::nullopt));
   const Over over = std::exchange(over_, nullptr);
   over(reply, setup_.fields);
 }

@@ -4,8 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <signet/protocol/era.h>
 #include <signet/transport/endpoint_session.h>
@@ -33,17 +36,46 @@ class Unattended {
   std::size_t calls_ = 0;
 };
 
+class PostCall;
+
+// The calls that go on though their connections are gone, since their clients may come back for the streams. In the order in
+// which they lost them.
+class Resumable {
+ public:
+  using Place = std::list<std::pair<PostCall*, std::size_t>>::iterator;
+
+  Place enter(PostCall& call, std::size_t bytes) {
+    bytes_ += bytes;
+    return calls_.emplace(calls_.end(), &call, bytes);
+  }
+  void leave(Place place) {
+    bytes_ -= place->second;
+    calls_.erase(place);
+  }
+  std::size_t bytes() const { return bytes_; }
+  // Precondition: bytes() is not 0.
+  PostCall& longest() const { return *calls_.front().first; }
+
+ private:
+  std::list<std::pair<PostCall*, std::size_t>> calls_;
+  std::size_t bytes_ = 0;
+};
+
 // One JSON answer, or a stream of events if a notification comes before the reply or the reply takes long, and the client
 // accepts events. On the loop's thread.
 class PostCall final : public Outlet, public std::enable_shared_from_this<PostCall> {
  public:
   struct Setup {
     Setup(std::shared_ptr<const ServerRequest> from, std::shared_ptr<Responder> to,
-          std::shared_ptr<Unattended> those_unattended)
-        : request(std::move(from)), responder(std::move(to)), unattended(std::move(those_unattended)) {}
+          std::shared_ptr<Unattended> those_unattended, std::shared_ptr<Resumable> those_resumable)
+        : request(std::move(from)),
+          responder(std::move(to)),
+          unattended(std::move(those_unattended)),
+          resumable(std::move(those_resumable)) {}
     std::shared_ptr<const ServerRequest> request;
     std::shared_ptr<Responder> responder;
     std::shared_ptr<Unattended> unattended;
+    std::shared_ptr<Resumable> resumable;
     std::shared_ptr<EndpointSession> session;  // null with the modern era
     Principal principal;
     Accepts accepts;
@@ -75,8 +107,13 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   const std::string& key() const { return key_; }
 
  private:
+  class Asking;
+
+  Task<Reply> ask(Task<Reply> question);
   void finish(const Reply& reply);
   void lose();
+  void watch(bool connected);
+  void leave_connection();
   void send(std::string_view line);
   void end(const Reply* reply);
 
@@ -87,7 +124,10 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   bool streaming_ = false;
   bool ended_ = false;
   bool unattended_ = false;
-  std::uint64_t stream_ = 0;  // in the session
+  bool answering_ = false;                   // counted in the session
+  std::size_t questions_ = 0;                // that wait for an answer
+  std::optional<Resumable::Place> resumed_;  // while the stream has no connection
+  std::uint64_t stream_ = 0;                 // in the session
   std::unique_ptr<RunningCall> running_;
 };
 
