@@ -49,6 +49,11 @@ def main():
         for word in ("TEXT:", "REQUIRED", "INT", "(Env:"):
             check(word not in help_text.stdout, "%s --help: %s" % (words, word))
         check(max(len(line) for line in help_text.stdout.splitlines()) <= 100, "%s --help is too wide" % (words,))
+        wrong = run(signet, *words, "--nonsense")
+        check(wrong.returncode == 2 and ("--nonsense" in wrong.stderr or len(words) == 1) and "usage: signet " + " ".join(words) in wrong.stderr,
+              "%s --nonsense: %r" % (words, wrong))
+    given = run(signet, "token", "inspect", "sg1.key." + 40 * "A")
+    check(given.returncode == 2 and "standard input" in given.stderr, "a token on the command line: %r" % given)
     everything = run(signet, "--help")
     check(everything.returncode == 0, "--help: exit code %d" % everything.returncode)
     for command in re.findall(r"^  ([a-z]+) {2,}", everything.stdout, re.MULTILINE):

@@ -1,4 +1,5 @@
 // The command `signet`.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -37,6 +38,31 @@ std::string unknown_command(const CLI::App& app, const std::vector<std::string>&
   return {};
 }
 
+bool is_like_a_token(const std::string& word) {
+  return word.size() > 20 && !word.starts_with('-') && word.find_first_of("/ ") == std::string::npos;
+}
+
+// The command that the words name, as far as they do.
+const CLI::App& command_of(const CLI::App& app) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  return parsed.empty() ? app : command_of(*parsed.front());
+}
+
+// How it is used, and where more is said.
+std::string advice(const CLI::App& app, bool is_token) {
+  const CLI::App& command = command_of(app);
+  const std::string help = command.help();
+  const std::size_t begin = help.find("Usage: ");
+  std::string text;
+  if (is_token) text = "A token is read from standard input, so that no list of commands keeps it.\n";
+  if (begin != std::string::npos)
+    text += "u" + help.substr(begin + 1, help.find('\n', begin) - begin - 1) + "\n";
+  std::string name;
+  for (const CLI::App* part = &command; part != nullptr; part = part->get_parent())
+    name = part->get_name() + " " + name;
+  return text + name + "--help says more.\n";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -70,8 +96,10 @@ int main(int argc, char** argv) {
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
     const std::string unknown = unknown_command(app, words);
-    std::cerr << "signet: " << (unknown.empty() ? error.what() : "there is no command " + unknown)
-              << "\nsignet --help shows them, signet COMMAND --help says how they are used.\n";
+    const bool is_token =
+        words.front() == "token" && std::any_of(words.begin(), words.end(), is_like_a_token);
+    std::cerr << "signet: " << (unknown.empty() ? error.what() : "there is no command " + unknown) << "\n"
+              << advice(app, is_token);
     return 2;
   }
   if (!std::cout.flush()) {
