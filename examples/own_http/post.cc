@@ -6,7 +6,7 @@
 
 namespace {
 
-// Of what a client has not read yet. Plain functions wait long before (Outlet::waiting_bytes); a coroutine that tells more
+// Of what a client has not read yet. Plain functions wait long before (Outlet::is_behind); a coroutine that tells more
 // than this at once costs its client the connection, not the server its memory.
 constexpr std::size_t waiting_bytes_max = std::size_t{1} << 20;
 
@@ -71,9 +71,9 @@ void Post::notify(signet::Notification notification) {
   wake_.notify_one();
 }
 
-std::size_t Post::waiting_bytes() const {
+bool Post::is_behind() const {
   const std::lock_guard lock(mutex_);
-  return bytes_;
+  return bytes_ > waiting_bytes_max / 4;
 }
 
 Post::Next Post::wait(std::chrono::milliseconds most) {

@@ -36,7 +36,7 @@ class Post final : public signet::Outlet, public std::enable_shared_from_this<Po
   Next wait(std::chrono::milliseconds most);
 
   void notify(signet::Notification notification) override;
-  std::size_t waiting_bytes() const override;
+  bool is_behind() const override;
 
  private:
   void on_loop_start(signet::Service& service, signet::Request request);

@@ -32,7 +32,7 @@ class Call final : public signet::Outlet {
   }
 
   // The Outlet: progress and log messages, before the reply. Nothing waits here for the peer to read, since this loop stands
-  // still while it writes; one that queues what it writes says how much that is (waiting_bytes).
+  // still while it writes; one that queues what it writes says when that is much (is_behind).
   void notify(signet::Notification notification) override {
     if (!silent_) std::cout << signet::protocol::write_notification(notification) << std::endl;
   }
