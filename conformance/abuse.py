@@ -226,6 +226,35 @@ def reader_that_does_not_read(server, report):
     report.check("serves after it", server.serves())
 
 
+def tool_that_tells_without_end(server, report):
+    """In a session, whose stream stays when its client has gone; and to a client that does not read."""
+    steps = {"name": "steps", "arguments": {"steps": 2000000000}}
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}}
+    with connect(server.port) as client:
+        body = json.dumps(hello).encode()
+        client.sendall(("POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nAccept: application/json, "
+                        "text/event-stream\r\nContent-Length: %d\r\n\r\n" % (server.port, len(body))).encode() + body)
+        head = client.recv(65536).decode("latin-1")
+    session = next(line.split(":", 1)[1].strip() for line in head.split("\r\n") if line.lower().startswith("mcp-session-id"))
+    telling = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                          "params": dict(steps, _meta={"progressToken": "p"})}).encode()
+    fields = ("Host: 127.0.0.1:%d\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+              "Mcp-Session-Id: %s\r\n" % (server.port, session))
+    with connect(server.port) as client:
+        client.sendall(("POST /mcp HTTP/1.1\r\n%sContent-Length: %d\r\n\r\n" % (fields, len(telling))).encode() + telling)
+        report.check("a tool tells", b"notifications/progress" in client.recv(65536) + client.recv(65536))
+    modern = message("tools/call", steps)
+    modern["params"]["_meta"] = dict(modern["params"]["_meta"], progressToken="p")
+    with connect(server.port) as silent:
+        silent.sendall(whole(modern, server.port))
+        served = [text(server.call("tools/call", ECHO["params"])[1]) for _ in range(200)]
+        report.check("others are served beside tools that tell without end", served == ["echo:x"] * 200, served)
+        report.check("what they tell fills no memory", rss(server) < RSS_MAX, rss(server))
+    deleted = server.raw(("DELETE /mcp HTTP/1.1\r\n%sConnection: close\r\n\r\n" % fields).encode())
+    report.check("the session ends", b" 204 " in deleted.split(b"\r\n")[0], deleted[:200])
+
+
 def killed_in_mid_flow(programs, report):
     """kill -9 between two rounds: the process that is started next finishes what the dead one asked."""
     with tempfile.TemporaryDirectory() as folder:
@@ -249,7 +278,7 @@ def main():
     report = Report()
     with HttpServer([programs + "/fixture_server"]) as server:
         for attack in (foreign_pages, smuggling, chunk_overhead, id_collisions, blocking_handlers, slow_bodies, subscription_flood,
-                       reader_that_does_not_read, idle_connections):
+                       reader_that_does_not_read, tool_that_tells_without_end, idle_connections):
             attack(server, report)
             report.check("alive after " + attack.__name__, server.process.poll() is None, server.log_text()[-500:])
     report.check("ends when asked to", server.process.returncode == 0, server.process.returncode)

@@ -37,7 +37,8 @@ ToolResult not_a_number() {
 }
 
 ToolResult steps(PlainCall& call, Steps input) {
-  for (int i = 1; i <= input.steps; ++i) call.progress(i, input.steps);
+  const std::stop_token stop = call.stop_token();
+  for (int i = 1; i <= input.steps && !stop.stop_requested(); ++i) call.progress(i, input.steps);
   return signet::text("steps:" + std::to_string(input.steps));
 }
 
