@@ -112,27 +112,47 @@ void Endpoint::refuse(const Arrival& arrival, const std::optional<Json>& id, con
                              fields_for(*arrival.request));
 }
 
+bool Endpoint::answer_anybody(const Arrival& arrival) {
+  const std::string_view path = path_of(arrival.request->target());
+  if (is_metadata_path(path)) return serve_metadata(arrival), true;
+  if (path != options_.path) return refuse(arrival, 404, "Not found"), true;
+  if (arrival.request->method() == "OPTIONS" && options_.cors) return preflight(arrival, methods()), true;
+  if (shutting_down_) return refuse(arrival, 503, "Shutting down"), true;
+  return false;
+}
+
 void Endpoint::handle(std::shared_ptr<const ServerRequest> request, std::shared_ptr<Responder> responder) {
   const auto arrival = std::make_shared<Arrival>(std::move(request), std::move(responder));
-  const std::string_view path = path_of(arrival->request->target());
-  if (is_metadata_path(path)) return serve_metadata(*arrival);
-  if (path != options_.path) return refuse(*arrival, 404, "Not found");
-  if (arrival->request->method() == "OPTIONS" && options_.cors) return preflight(*arrival, methods());
-  if (shutting_down_) return refuse(*arrival, 503, "Shutting down");
+  if (answer_anybody(*arrival)) return;
   if (options_.authenticator == nullptr) return serve(arrival);
+  if (!arrival->request->principal)
+    return identify(arrival, [this](const std::shared_ptr<Arrival>& known) { serve(known); });
+  arrival->principal = *arrival->request->principal;
+  serve(arrival);
+}
 
+void Endpoint::admit(std::shared_ptr<const ServerRequest> head, std::shared_ptr<Responder> responder,
+                     Admitted admitted) {
+  const auto arrival = std::make_shared<Arrival>(std::move(head), std::move(responder));
+  if (answer_anybody(*arrival)) return;
+  identify(arrival, [admitted = std::move(admitted)](const std::shared_ptr<Arrival>& known) {
+    admitted(std::move(known->principal));
+  });
+}
+
+void Endpoint::identify(const std::shared_ptr<Arrival>& arrival, Identified then) {
   arrival->responder->gone = [weak = std::weak_ptr<Arrival>(arrival)] {
     if (const auto gone = weak.lock()) gone->gone = true;
   };
   const auto place = arriving_.insert(arriving_.end(), arrival);
   arrival->authentication = authenticate(arrival);
-  arrival->authentication.start([this, place] {
+  arrival->authentication.start([this, place, then = std::move(then)] {
     const std::shared_ptr<Arrival> known = *place;
     arriving_.erase(place);
-    const bool admitted = known->authentication.take();
+    const bool is_known = known->authentication.take();
     known->authentication = Task<bool>();
     known->responder->gone = nullptr;
-    if (admitted && !known->gone) serve(known);
+    if (is_known && !known->gone) then(known);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -29,6 +30,9 @@ class Endpoint final : public RequestHandler {
   ~Endpoint() override;
 
   void handle(std::shared_ptr<const ServerRequest> request, std::shared_ptr<Responder> responder) override;
+  bool wants_heads() const override { return options_.authenticator != nullptr; }
+  void admit(std::shared_ptr<const ServerRequest> head, std::shared_ptr<Responder> responder,
+             Admitted admitted) override;
 
   // Time passes: slow answers become streams, idle sessions end. `length` is that of one tick.
   void tick(std::uint64_t now, std::chrono::milliseconds length);
@@ -44,6 +48,11 @@ class Endpoint final : public RequestHandler {
   friend class PostCall;
   struct Arrival;
 
+  // True if it was answered: what needs no caller.
+  bool answer_anybody(const Arrival& arrival);
+  // `then` is called if it is known who it is, and the client is still there.
+  using Identified = std::function<void(const std::shared_ptr<Arrival>&)>;
+  void identify(const std::shared_ptr<Arrival>& arrival, Identified then);
   Task<bool> authenticate(std::shared_ptr<Arrival> arrival);
   void serve(const std::shared_ptr<Arrival>& arrival);
   void post(const std::shared_ptr<Arrival>& arrival);

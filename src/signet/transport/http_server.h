@@ -44,7 +44,8 @@ struct HttpOptions {
   // Answers preflights of allowed origins and lets their scripts read the answers (Fetch standard).
   bool cors = false;
 
-  // Without an authenticator every caller is anonymous, and `host` must be a loopback address, unless:
+  // Is asked before the body of a request is read, unless that came along with the header. Without an authenticator every
+  // caller is anonymous, and `host` must be a loopback address, unless:
   std::shared_ptr<Authenticator> authenticator;
   bool allow_anonymous_public = false;
   // Served without authentication, and named in challenges.
@@ -57,6 +58,8 @@ struct HttpOptions {
   // Sizes, in bytes. Beyond: 431, 413, 400; a stream whose reader lags more than queue_bytes_max behind is cut.
   std::size_t header_bytes_max = std::size_t{16} << 10;
   std::size_t body_bytes_max = std::size_t{4} << 20;
+  // Of all bodies above 64 KiB that are being read, together. One that would go beyond is answered 503; one alone is read.
+  std::size_t bodies_bytes_max = std::size_t{64} << 20;
   std::size_t json_depth_max = 64;
   std::size_t queue_bytes_max = std::size_t{1} << 20;
   // Connections beyond this are answered 503 and closed; beyond twice this, closed. Each is a descriptor: where the process

@@ -397,6 +397,83 @@ TEST(HttpServer, TheMetadataIsWhereTheChallengeSaysAlsoIfAProxyWritesThePathAnew
   EXPECT_EQ(status("x"), 404);
 }
 
+// Waits where the token says so, until a caller says `open`; counts.
+class Slow final : public Authenticator {
+ public:
+  Task<Result<Principal, Challenge>> authenticate(const CallerHeaders& caller) override {
+    ++asked;
+    const std::string how = caller.header("Authorization").value_or("");
+    if (how == "open") gate_.set(true);
+    if (how == "wait") {
+      const bool open = co_await gate_;
+      co_return Principal::authenticated(open ? "alice" : "");
+    }
+    if (how.empty()) co_return failure(Challenge(Challenge::Kind::unauthenticated));
+    co_return Principal::authenticated("bob");
+  }
+
+  std::atomic<int> asked{0};
+
+ private:
+  const OneShot<bool> gate_;
+};
+
+std::string head_of(const std::string& method, std::size_t body_bytes, const std::string& more) {
+  return "POST /mcp HTTP/1.1\r\n" + modern_headers(method) + more +
+         "Content-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
+}
+
+TEST(HttpServer, WhoMayNotComeInIsToldSoBeforeTheBody) {
+  const auto authenticator = std::make_shared<Slow>();
+  HttpOptions options = quick();
+  options.authenticator = authenticator;
+  const Served served(options);
+  Wire stranger(served.port());
+  stranger.send(head_of("principal", 4'000'000, ""));
+  EXPECT_EQ(stranger.read().status, 401);
+  Wire expecting(served.port());
+  expecting.send(head_of("principal", 4'000'000, "Expect: 100-continue\r\n"));
+  const Reading refused = expecting.read();
+  EXPECT_EQ(refused.status, 401) << "and not 100";
+  EXPECT_EQ(refused.headers.at("connection"), "close");
+  EXPECT_TRUE(expecting.ends());
+  Wire lost(served.port());
+  lost.send("POST /other HTTP/1.1\r\n" + host + "Content-Length: 4000000\r\n\r\n");
+  EXPECT_EQ(lost.read().status, 404);
+  EXPECT_EQ(authenticator->asked, 2);
+  EXPECT_EQ(served.service.started, 0);
+}
+
+TEST(HttpServer, WhoMayComeInIsAskedForTheBodyAndNotWhoTheyAreAgain) {
+  const auto authenticator = std::make_shared<Slow>();
+  HttpOptions options = quick();
+  options.authenticator = authenticator;
+  const Served served(options);
+  const std::string body = modern_request("1", "principal");
+  const std::string alice = R"({"jsonrpc":"2.0","id":1,"result":{"kind":2,"id":"alice"}})";
+  {
+    Wire gone(served.port());
+    gone.send(head_of("principal", body.size(), "Authorization: wait\r\n"));
+    while (authenticator->asked < 1) std::this_thread::yield();
+    gone.reset();
+  }
+  Wire waiting(served.port());
+  waiting.send(head_of("principal", body.size(), "Authorization: wait\r\nExpect: 100-continue\r\n"));
+  while (authenticator->asked < 2) std::this_thread::yield();
+  Wire hasty(served.port());
+  hasty.send(head_of("principal", body.size(), "Authorization: bob\r\n") + body.substr(0, 10));
+  while (authenticator->asked < 3) std::this_thread::yield();
+  hasty.send(body.substr(10) + modern("2", "principal", "", "Authorization: other\r\n"));
+  EXPECT_EQ(hasty.read().body, R"({"jsonrpc":"2.0","id":1,"result":{"kind":2,"id":"bob"}})");
+  EXPECT_EQ(hasty.read().body, R"({"jsonrpc":"2.0","id":2,"result":{"kind":2,"id":"bob"}})");
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "", "Authorization: open\r\n")).status, 200);
+  ASSERT_TRUE(waiting.read_until("100 Continue\r\n\r\n"));
+  waiting.send(body);
+  EXPECT_EQ(waiting.read().status, 100);
+  EXPECT_EQ(waiting.read().body, alice);
+  EXPECT_EQ(authenticator->asked, 5) << "once for each request";
+}
+
 class Throwing final : public Authenticator {
  public:
   Task<Result<Principal, Challenge>> authenticate(const CallerHeaders& caller) override {
@@ -812,6 +889,41 @@ TEST(HttpServer, BodiesOfTheLimitAreServedAndLargerOnesAre413) {
   append_chunk(chunks, " ");
   EXPECT_EQ(answer_to(served, head + "Transfer-Encoding: chunked\r\n\r\n" + chunks + "0\r\n\r\n").status,
             413);
+}
+
+TEST(HttpServer, LargeBodiesHaveALimitTogetherAndSmallOnesAreNotInTheirWay) {
+  HttpOptions options = quick();
+  options.bodies_bytes_max = 1'000'000;
+  const Served served(options);
+  const std::string body = modern_request("1", "echo", "\"x\":\"" + std::string(900'000, 'x') + "\"");
+  const std::string head = head_of("echo", body.size(), "Expect: 100-continue\r\n");
+  Wire first(served.port());
+  first.send(head);
+  ASSERT_TRUE(first.read_until("100 Continue\r\n\r\n"));
+  EXPECT_EQ(first.read().status, 100);
+  EXPECT_EQ(answer_to(served, head).status, 503) << "and not 100";
+  std::string chunk;
+  append_chunk(chunk, body.substr(0, 100'000));
+  EXPECT_EQ(answer_to(served, "POST /mcp HTTP/1.1\r\n" + modern_headers("echo") +
+                                  "Transfer-Encoding: chunked\r\n\r\n" + chunk)
+                .status,
+            503);
+  EXPECT_EQ(answer_to(served, modern("1", "echo", "\"x\":\"" + std::string(60'000, 'x') + "\"")).status, 200);
+  first.send(body);
+  EXPECT_EQ(first.read().status, 200);
+  {
+    Wire second(served.port());
+    second.send(head);
+    ASSERT_TRUE(second.read_until("100 Continue")) << "there is room again";
+  }
+  std::string chunks;
+  append_chunk(chunks, body);
+  const std::string in_chunks = "POST /mcp HTTP/1.1\r\n" + modern_headers("echo") +
+                                "Transfer-Encoding: chunked\r\n\r\n" + chunks + "0\r\n\r\n";
+  Reading alone = answer_to(served, in_chunks);
+  while (alone.status == 503)
+    alone = answer_to(served, in_chunks);  // until it is known that the second has gone
+  EXPECT_EQ(alone.status, 200) << "one alone is read, whatever it may become";
 }
 
 TEST(HttpServer, HeadersBeyondTheLimitAre431) {

@@ -33,6 +33,8 @@ constexpr std::size_t read_bytes = std::size_t{16} << 10;
 // After a refusal the rest of what the client sends is read and thrown away, so that it gets to read the answer.
 constexpr std::size_t linger_bytes_max = std::size_t{16} << 20;
 constexpr std::chrono::milliseconds linger_timeout{2000};
+// A body beyond this takes part in bodies_bytes_max: smaller ones are never in the way of one another.
+constexpr std::size_t large_body_bytes = std::size_t{64} << 10;
 constexpr std::size_t buffer_bytes_kept = std::size_t{64} << 10;
 
 using ReadMessage = http::request<http::string_body>;
@@ -111,6 +113,7 @@ template <typename Stream>
 class Connection final : public ServerConnection, public std::enable_shared_from_this<Connection<Stream>> {
  public:
   Connection(Stream stream, ConnectionContext& context) : stream_(std::move(stream)), context_(context) {}
+  ~Connection() override { release_body(); }
 
   void start(std::function<void()> closed) override {
     closed_ = std::move(closed);
@@ -244,6 +247,8 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   }
 
   void throw_away() {
+    parser_.reset();
+    release_body();
     lingered_ += unread().size();
     parsed_ = buffer_.size();
     if (lingered_ > linger_bytes_max) return close_now();
@@ -266,6 +271,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     parser_->header_limit(static_cast<std::uint32_t>(context_.options.header_bytes_max));
     parser_->body_limit(context_.options.body_bytes_max);
     header_checked_ = false;
+    principal_.reset();
     phase_ = Phase::header;
     phase_deadline_ = context_.deadline(context_.options.header_timeout);
   }
@@ -305,8 +311,9 @@ class Connection final : public ServerConnection, public std::enable_shared_from
           refuse(Refusal(400, "A header field goes over several lines", true));
           return false;
         }
-        if (!admit_header()) return false;
+        if (!admit_header(error && error != http::error::need_more)) return false;
       }
+      if (!error && header_checked_ && !find_place_for_body()) return false;
       // The head of a chunk and the trailer are parsed whole: what is no limit to the parser is one to us.
       if (error == http::error::need_more && unread().size() > context_.options.header_bytes_max)
         error = http::error::header_limit;
@@ -336,8 +343,8 @@ class Connection final : public ServerConnection, public std::enable_shared_from
                           {"hint", "HttpOptions::allowed_hosts, allowed_origins"}});
   }
 
-  // What can be refused before the body is read; false if it was.
-  bool admit_header() {
+  // What can be refused before the body is read; false if it was, or if it is still to be found out.
+  bool admit_header(bool broken) {
     phase_ = Phase::body;
     phase_deadline_ = context_.deadline(context_.options.body_timeout);
     const auto& message = parser_->get();
@@ -355,9 +362,64 @@ class Connection final : public ServerConnection, public std::enable_shared_from
       refuse(*refusal);
       return false;
     }
-    if (expected && !parser_->is_done() && message.version() >= 11) write("HTTP/1.1 100 Continue\r\n\r\n");
+    expects_continue_ = expected.has_value() && message.version() >= 11;
+    if (broken || parser_->is_done()) return true;
+    if (context_.handler.wants_heads()) return ask_for_admission();
+    return begin_body();
+  }
+
+  // False if the body cannot be read now.
+  bool begin_body() {
+    if (!find_place_for_body()) return false;
+    phase_ = Phase::body;
+    phase_deadline_ = context_.deadline(context_.options.body_timeout);
+    if (expects_continue_) write("HTTP/1.1 100 Continue\r\n\r\n");
     return true;
   }
+
+  // Nothing of a body is kept for somebody who may not send it. True if that is known already.
+  bool ask_for_admission() {
+    phase_ = Phase::serving;
+    phase_deadline_ = 0;
+    keep_alive_ = false;  // where the answer comes now, the body stays unread
+    head_only_ = parser_->get().method() == http::verb::head;
+    auto head = std::make_shared<OwnedRequest>(ReadMessage(parser_->get().base()), by_tls);
+    head->peer_address = peer_address_;
+    answer_ = std::make_shared<Answer>(*this);
+    in_admission_ = true;
+    context_.handler.admit(std::move(head), answer_, [weak = this->weak_from_this()](Principal who) {
+      if (const auto self = weak.lock()) self->go_on(std::move(who));
+    });
+    in_admission_ = false;
+    return answer_ == nullptr && !final_ && phase_ != Phase::closed;
+  }
+
+  void go_on(Principal who) {
+    if (answer_ == nullptr) return;
+    std::exchange(answer_, nullptr)->cut();
+    principal_ = std::move(who);
+    begin_body();
+    if (!in_admission_) go_on_soon();
+  }
+
+  // A large body has a place as long as it is read: for what it says its size is, or for as much as it may have. False if there
+  // is none, and the request was refused.
+  bool find_place_for_body() {
+    if (body_bytes_ != 0) return true;
+    const auto length = parser_->content_length();
+    const std::size_t size = length ? static_cast<std::size_t>(*length) : parser_->get().body().size();
+    if (size <= large_body_bytes || parser_->is_done()) return true;
+    const std::size_t needed = length ? size : context_.options.body_bytes_max;
+    if (context_.bodies_bytes != 0 && context_.bodies_bytes + needed > context_.options.bodies_bytes_max) {
+      refuse(Refusal(503, "Too many large bodies at once", true));
+      return false;
+    }
+    context_.bodies_bytes += needed;
+    body_bytes_ = needed;
+    return true;
+  }
+
+  void release_body() { context_.bodies_bytes -= std::exchange(body_bytes_, 0); }
 
   void dispatch() {
     phase_ = Phase::serving;
@@ -368,6 +430,8 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     auto request = std::make_shared<OwnedRequest>(parser_->release(), by_tls);
     parser_.reset();
     request->peer_address = peer_address_;
+    request->principal = std::exchange(principal_, std::nullopt);
+    release_body();
     answer_ = std::make_shared<Answer>(*this);
     const std::shared_ptr<Connection> alive = self();
     context_.handler.handle(std::move(request), answer_);
@@ -445,14 +509,16 @@ class Connection final : public ServerConnection, public std::enable_shared_from
       phase_deadline_ = 0;
     }
     flush();
-    if (keep_alive_ && !in_advance_) {
-      // Not from inside the service's task: what is pipelined may start another.
-      asio::post(socket().get_executor(), [self = self()] {
-        if (self->phase_ == Phase::closed) return;
-        self->advance();
-        self->read();
-      });
-    }
+    if (keep_alive_ && !in_advance_) go_on_soon();
+  }
+
+  // Not from inside a task of the service or the authenticator: what is pipelined may start another.
+  void go_on_soon() {
+    asio::post(socket().get_executor(), [self = self()] {
+      if (self->phase_ == Phase::closed) return;
+      self->advance();
+      self->read();
+    });
   }
 
   void abandon_answer() {
@@ -546,7 +612,11 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   std::uint64_t write_deadline_ = 0;
   std::uint64_t keepalive_at_ = 0;
   Phase phase_ = Phase::idle;
+  std::optional<Principal> principal_;  // of the request whose body is being read, if that is known
+  std::size_t body_bytes_ = 0;          // of context_.bodies_bytes
   bool header_checked_ = false;
+  bool expects_continue_ = false;
+  bool in_admission_ = false;
   bool http_1_0_ = false;
   bool head_only_ = false;
   bool keep_alive_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,7 @@ struct ConnectionContext {
   std::chrono::milliseconds tick_length{1000};
   std::string date;                          // for the header Date
   bool any_address = false;                  // Host may be any IP address
+  std::size_t bodies_bytes = 0;              // of large bodies that are being read
   bool closing = false;                      // no more requests after those being served
   std::function<void(int status)> answered;  // counts
 

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <signet/base/principal.h>
+
 namespace signet::transport {
 
 // A request as it was read. Immutable; views live as long as the request.
@@ -36,6 +38,7 @@ class ServerRequest {
 
   std::string peer_address;
   bool secure = false;
+  std::optional<Principal> principal;  // where RequestHandler::admit has found out who it is
 };
 
 // Additional header fields of a response. Names and values are ours: no bytes of a client.
@@ -71,6 +74,15 @@ class RequestHandler {
   RequestHandler& operator=(const RequestHandler&) = delete;
   virtual ~RequestHandler() = default;
   virtual void handle(std::shared_ptr<const ServerRequest> request, std::shared_ptr<Responder> responder) = 0;
+
+  // Who sends a request whose body has not arrived: `admitted` is called with them, maybe from inside, and the body is read; or
+  // the request is answered without it. Only where wants_heads(); a request that arrived whole goes to handle() at once.
+  using Admitted = std::function<void(Principal)>;
+  virtual bool wants_heads() const { return false; }
+  virtual void admit(std::shared_ptr<const ServerRequest> /*head*/, std::shared_ptr<Responder> /*responder*/,
+                     Admitted admitted) {
+    admitted(Principal());
+  }
 };
 
 }  // namespace signet::transport
