@@ -25,6 +25,7 @@
 #include <signet/protocol/transport_failure.h>
 #include <signet/transport/child_environment.h>
 #include <signet/transport/event_loop_impl.h>
+#include <signet/transport/guarded.h>
 
 namespace signet {
 namespace {
@@ -124,7 +125,7 @@ Result<pid_t> spawn(std::vector<std::string> command, const ChildProcessOptions&
 struct ChildProcess::Impl : std::enable_shared_from_this<ChildProcess::Impl> {
   Impl(EventLoop::Impl& event_loop, ChildProcessOptions wanted)
       : loop(event_loop),
-        options(std::move(wanted)),
+        options(transport::with_guarded_log(std::move(wanted))),
         input(event_loop.context),
         output(event_loop.context),
         error(event_loop.context),

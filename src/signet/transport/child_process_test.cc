@@ -8,7 +8,9 @@
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <atomic>
 #include <mutex>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -89,6 +91,16 @@ TEST_F(ChildProcessTest, FindsTheAnswerBetweenJunkBlanksAndOtherAnswers) {
   const std::lock_guard lock(mutex);
   EXPECT_NE(logged.find("junk_on_stdout"), std::string::npos);
   EXPECT_NE(logged.find("reply_ignored"), std::string::npos);
+}
+
+TEST_F(ChildProcessTest, ALogThatThrowsEndsNothing) {
+  std::atomic<int> lines{0};
+  options.log = [&](LogLevel, std::string_view, std::initializer_list<LogField>) {
+    ++lines;
+    throw std::runtime_error("log");
+  };
+  EXPECT_TRUE(call(std::string("read l; echo banner; ") + answer + "; cat > /dev/null").ok());
+  EXPECT_GE(lines, 1);
 }
 
 TEST_F(ChildProcessTest, SaysHowTheProcessEnded) {

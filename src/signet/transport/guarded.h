@@ -21,6 +21,13 @@ inline LogSink guarded(LogSink sink) {
   };
 }
 
+// The options as they are used: with a log that does not throw.
+template <typename Options>
+Options with_guarded_log(Options options) {
+  options.log = guarded(std::move(options.log));
+  return options;
+}
+
 // Says which function of the program threw, and nothing of what: that could hold a token.
 inline void log_thrown(const LogSink& log, std::string_view callback) {
   if (log) log(LogLevel::error, "callback_threw", {{"callback", std::string(callback)}});

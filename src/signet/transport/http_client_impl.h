@@ -16,6 +16,7 @@
 #include <signet/protocol/mirrored_headers.h>
 #include <signet/protocol/transport_failure.h>
 #include <signet/transport/event_loop_impl.h>
+#include <signet/transport/guarded.h>
 #include <signet/transport/http_client.h>
 #include <signet/transport/http_connection_impl.h>
 #include <signet/transport/sse_parser.h>
@@ -112,7 +113,7 @@ struct HttpClient::Impl : std::enable_shared_from_this<HttpClient::Impl> {
       : loop(event_loop),
         url(std::move(address)),
         proxy(std::move(through)),
-        options(std::move(wanted)),
+        options(transport::with_guarded_log(std::move(wanted))),
         trust(boost::asio::ssl::context::tls_client) {}
 
   // http_client.cc: requests and replies

@@ -79,12 +79,6 @@ class Admin final : public RequestHandler {
 // Descriptors that are needed for other things than connections, at a guess: pipes, files, stores, the admin address.
 constexpr std::size_t descriptors_besides = 64;
 
-// The options as they are used: with a log that does not throw.
-HttpOptions taken(HttpOptions options) {
-  options.log = guarded(std::move(options.log));
-  return options;
-}
-
 // An address that is listened on, and who has come there. Each waits for itself when the process is out of descriptors.
 struct Door {
   Door(ConnectionContext& connections, std::size_t at_once_max)
@@ -108,7 +102,7 @@ std::string status_label(int status) { return "status=\"" + std::to_string(statu
 struct HttpServer::Impl {
   Impl(Service& served, HttpOptions given)
       : service(served),
-        options(taken(std::move(given))),
+        options(with_guarded_log(std::move(given))),
         context(1),
         executor(context),
         endpoint(service, executor, options, system_entropy()),

@@ -945,6 +945,18 @@ TEST(HttpServer, AHeaderOfTheLimitIsReadAndOneOctetMoreIsNot) {
   };
   EXPECT_EQ(status(600), 404);
   EXPECT_EQ(status(601), 431);
+  // More than is read at once, and in two parts.
+  const Served usual;
+  for (const std::size_t size : {std::size_t{16} << 10, (std::size_t{16} << 10) + 1}) {
+    std::string request = "GET /x HTTP/1.1\r\n" + host + "X: ";
+    const std::size_t start = request.find('\n') + 1;
+    request.append(size - request.size() - 4, 'x');
+    request += "\r\n\r\n";
+    Wire wire(usual.port());
+    wire.send(std::string_view(request).substr(0, start));
+    wire.send(std::string_view(request).substr(start));
+    EXPECT_EQ(wire.read().status, size == std::size_t{16} << 10 ? 404 : 431);
+  }
   const auto status_of_target = [&](std::size_t size) {
     const std::string rest = " HTTP/1.1\r\n" + host + "\r\n";
     return answer_to(served, "GET /" + std::string(size - rest.size() - 5, 'x') + rest).status;

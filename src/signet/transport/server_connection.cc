@@ -272,6 +272,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     parser_->body_limit(context_.options.body_bytes_max);
     header_checked_ = false;
     principal_.reset();
+    start_bytes_ = 0;
     phase_ = Phase::header;
     phase_deadline_ = context_.deadline(context_.options.header_timeout);
   }
@@ -297,13 +298,15 @@ class Connection final : public ServerConnection, public std::enable_shared_from
       if (unread().size() == 0) return false;
       error_code error;
       const std::string_view arrived = unread_text();
-      parsed_ += parser_->put(unread(), error);
+      const std::size_t taken = parser_->put(unread(), error);
+      parsed_ += taken;
+      if (!parser_->is_header_done()) start_bytes_ += taken;
       if (parser_->is_header_done() && !header_checked_) {
         header_checked_ = true;
-        // The parser takes a header whole, so all of it has just arrived.
+        // The parser takes the fields whole, so all of them have just arrived; the line before them, maybe earlier.
         const std::string_view head = arrived.substr(0, arrived.find("\r\n\r\n"));
         // The parser's own limit counts otherwise, and lets a little more through.
-        if (head.size() + 4 > context_.options.header_bytes_max) {
+        if (std::exchange(start_bytes_, 0) + head.size() + 4 > context_.options.header_bytes_max) {
           refuse(refusal_of(http::error::header_limit));
           return false;
         }
@@ -315,7 +318,8 @@ class Connection final : public ServerConnection, public std::enable_shared_from
       }
       if (!error && header_checked_ && !find_place_for_body()) return false;
       // The head of a chunk and the trailer are parsed whole: what is no limit to the parser is one to us.
-      if (error == http::error::need_more && unread().size() > context_.options.header_bytes_max)
+      if (error == http::error::need_more &&
+          start_bytes_ + unread().size() > context_.options.header_bytes_max)
         error = http::error::header_limit;
       if (error == http::error::need_more) return false;
       if (error) {
@@ -613,6 +617,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   std::uint64_t keepalive_at_ = 0;
   Phase phase_ = Phase::idle;
   std::optional<Principal> principal_;  // of the request whose body is being read, if that is known
+  std::size_t start_bytes_ = 0;         // of a header that is not there yet: what the parser has taken of it
   std::size_t body_bytes_ = 0;          // of context_.bodies_bytes
   bool header_checked_ = false;
   bool expects_continue_ = false;
