@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from wire import HttpServer, Report, eventually, headers_of, last_message, message
+from wire import HttpServer, Report, StdioServer, eventually, headers_of, last_message, message
 
 ECHO = message("tools/call", {"name": "echo", "arguments": {"text": "x"}})
 RSS_MAX = 256 << 20  # bytes; far above what the server needs, far below what unbounded queues would take
@@ -273,6 +273,35 @@ def killed_in_mid_flow(programs, report):
         report.check("a restart in mid-flow", text(finished) == "transferred 5 to bo", finished)
 
 
+def function_that_does_not_return(programs, report):
+    """It holds the process that was asked to end: the log says so, and a second signal ends it at once."""
+    for how in ("--http", "stdio"):
+        server = HttpServer([programs + "/fixture_server"]) if how == "--http" else StdioServer([programs + "/fixture_server"])
+        with server:
+            deaf = message("tools/call", {"name": "deaf", "arguments": {"ms": 600000}})
+            deaf["params"]["_meta"] = dict(deaf["params"]["_meta"], progressToken="p")
+            if how == "--http":
+                client = connect(server.port)
+                client.sendall(whole(deaf, server.port))
+                begun = b""
+                while b"notifications/progress" not in begun:
+                    begun += client.recv(65536)
+            else:
+                begun = server.ask(deaf)
+            report.check(how + ": the function runs", begun, begun)
+            server.process.send_signal(signal.SIGTERM)
+            waits = eventually(lambda: "shutdown_waits" in log_of(server), 60)
+            report.check(how + ": the log says what holds the process", waits, log_of(server))
+            report.check(how + ": it waits for the function", server.process.poll() is None, server.process.poll())
+            server.process.send_signal(signal.SIGTERM)
+            report.check(how + ": a second signal ends it", eventually(lambda: server.process.poll() == -signal.SIGTERM),
+                         server.process.poll())
+
+
+def log_of(server):
+    return "".join(line if isinstance(line, str) else line.decode() for line in list(server.log))
+
+
 def main():
     programs = sys.argv[1]
     report = Report()
@@ -283,6 +312,7 @@ def main():
             report.check("alive after " + attack.__name__, server.process.poll() is None, server.log_text()[-500:])
     report.check("ends when asked to", server.process.returncode == 0, server.process.returncode)
     killed_in_mid_flow(programs, report)
+    function_that_does_not_return(programs, report)
     return report.close()
 
 

@@ -100,6 +100,13 @@ ToolResult slow(PlainCall& call, Slow input, Counters& counters) {
   return signet::text("slow-done");
 }
 
+// As plain functions do that were not written for being cancelled.
+ToolResult deaf(PlainCall& call, Slow input) {
+  call.progress(1);
+  std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(input.ms));
+  return signet::text("deaf-done");
+}
+
 std::string stats(const Counters& counters) {
   Json json;
   json.set("slow_started", counters.slow_started.load());
@@ -123,6 +130,7 @@ void add_plain_tools(Server& server, Counters& counters) {
   server.tool("log_it", "Logs to the client.", log_it);
   server.tool("slow", "Sleeps.",
               [&counters](PlainCall& call, Slow input) { return slow(call, input, counters); });
+  server.tool("deaf", "Sleeps, and hears of nothing.", deaf);
   server.tool("stats", "Counts.", [&counters] { return signet::text(stats(counters)); });
   server.tool("bump", "Announces changes.", [&server, &counters] {
     ++counters.listen_bumps;
