@@ -316,6 +316,7 @@ TEST(StdioServer, AReaderThatHasGoneEndsTheServer) {
 TEST(StdioServer, WhoTellsMuchLearnsThatTheReaderIsBehind) {
   Parent parent;
   parent.send(modern_request("1", "fill"));
+  while (parent.service.behind == 0) std::this_thread::yield();  // nobody reads until then
   std::string line = parent.read();
   while (line.find("notifications/progress") != std::string::npos) line = parent.read();
   EXPECT_EQ(line, R"({"jsonrpc":"2.0","id":1,"result":{"behind":true,"some":true}})");
