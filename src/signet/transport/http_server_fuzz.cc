@@ -3,6 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -20,6 +23,18 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 using signet::transport::ServerSocket;
+
+// Lets everybody in but those who say otherwise, so that bodies wait for it.
+class Porter final : public signet::Authenticator {
+ public:
+  signet::Task<signet::Result<signet::Principal, signet::Challenge>> authenticate(
+      const signet::CallerHeaders& caller) override {
+    const std::string who = caller.header("Authorization").value_or("");
+    if (who == "throw") throw std::runtime_error("as asked");
+    if (who == "no") co_return signet::failure(signet::Challenge(signet::Challenge::Kind::unauthenticated));
+    co_return signet::Principal::anonymous();
+  }
+};
 
 // One loop, one listening socket and one endpoint for all inputs.
 class Front {
@@ -67,6 +82,7 @@ class Front {
     options.log = nullptr;
     options.protected_resource.emplace();
     options.sessions_max = 4;
+    options.authenticator = std::make_shared<Porter>();
     return options;
   }
 
