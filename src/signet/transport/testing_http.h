@@ -7,9 +7,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -208,6 +210,44 @@ inline Reading answer_to(const Served& served, const std::string& request) {
   Wire wire(served.port());
   wire.send(request);
   return wire.read();
+}
+
+// What was logged, from any thread.
+class Lines {
+ public:
+  LogSink sink() {
+    return [this](LogLevel, std::string_view event, std::initializer_list<LogField> fields) {
+      std::string line(event);
+      for (const auto& [name, value] : fields) line += " " + std::string(name) + "=" + value;
+      const std::lock_guard<std::mutex> lock(mutex_);
+      lines_.push_back(std::move(line));
+    };
+  }
+  std::size_t count(std::string_view part) const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return static_cast<std::size_t>(std::ranges::count_if(
+        lines_, [&](const std::string& line) { return line.find(part) != std::string::npos; }));
+  }
+  void wait_for(std::string_view part, std::size_t times) const {
+    while (count(part) < times) std::this_thread::yield();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+inline Reading admin_answer(const Served& served, const std::string& target,
+                            const std::string& headers = host) {
+  Wire wire(served.admin_port());
+  wire.send("GET " + target + " HTTP/1.1\r\n" + headers + "\r\n");
+  return wire.read();
+}
+
+// The header of a POST whose body is still to come.
+inline std::string head_of(const std::string& method, std::size_t body_bytes, const std::string& more) {
+  return "POST /mcp HTTP/1.1\r\n" + modern_headers(method) + more +
+         "Content-Length: " + std::to_string(body_bytes) + "\r\n\r\n";
 }
 
 inline int error_code(const Reading& reading) {
