@@ -113,7 +113,6 @@ template <typename Stream>
 class Connection final : public ServerConnection, public std::enable_shared_from_this<Connection<Stream>> {
  public:
   Connection(Stream stream, ConnectionContext& context) : stream_(std::move(stream)), context_(context) {}
-  ~Connection() override { release_body(); }
 
   void start(std::function<void()> closed) override {
     closed_ = std::move(closed);
@@ -154,6 +153,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     const std::shared_ptr<Connection> alive = self();
     phase_ = Phase::closed;
     phase_deadline_ = write_deadline_ = 0;
+    release_body();  // not in the destructor: the context need not live as long
     error_code ignored;
     socket().close(ignored);
     abandon_answer();
