@@ -29,6 +29,7 @@ class BatchAnswer::Part final : public Responder {
     const std::shared_ptr<BatchAnswer> batch = std::exchange(batch_, nullptr);
     if (batch != nullptr) batch->finish_part();
   }
+  bool is_behind() const override { return batch_ != nullptr && batch_->whole_->is_behind(); }
   void lose() {
     batch_ = nullptr;
     const std::function<void()> told = std::exchange(gone, nullptr);

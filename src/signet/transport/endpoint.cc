@@ -141,8 +141,12 @@ void Endpoint::admit(std::shared_ptr<const ServerRequest> head, std::shared_ptr<
 }
 
 void Endpoint::identify(const std::shared_ptr<Arrival>& arrival, Identified then) {
-  arrival->responder->gone = [weak = std::weak_ptr<Arrival>(arrival)] {
-    if (const auto gone = weak.lock()) gone->gone = true;
+  arrival->responder->gone = [this, weak = std::weak_ptr<Arrival>(arrival)] {
+    const auto gone = weak.lock();
+    if (gone == nullptr) return;
+    gone->gone = true;
+    // Drops the authentication. Not from inside of what it may be waiting for.
+    executor_.post([this, weak] { arriving_.remove(weak.lock()); });
   };
   const auto place = arriving_.insert(arriving_.end(), arrival);
   arrival->authentication = authenticate(arrival);
@@ -493,6 +497,8 @@ void Endpoint::tick(std::uint64_t now, std::chrono::milliseconds length) {
     return static_cast<std::uint64_t>((time + length - std::chrono::milliseconds(1)) / length);
   };
   end_resumable_calls();
+  const std::uint64_t lag_max = ticks(options_.write_timeout);
+  for (const std::shared_ptr<PostCall>& call : calls_) call->tick(lag_max);
   // Calls stand in the order of their start.
   const std::uint64_t slow = ticks(options_.json_answer_max);
   for (const std::shared_ptr<PostCall>& call : calls_) {

@@ -150,13 +150,14 @@ bool EndpointSession::resume(EventId last, const std::shared_ptr<Responder>& res
   if (found == streams_.end()) return false;
   responder->open_stream(fields);
   const std::string missed = log_.since(last);
-  if (!missed.empty()) responder->write(missed);
-  if (found->second.finished) {
-    responder->end_stream();
-  } else {
+  const bool finished = found->second.finished;
+  if (!finished) {
+    // Before anything is written, which may cost the connection.
     attach(last.stream, responder);
     if (const Watcher watcher = found->second.watcher) watcher(true);
   }
+  if (!missed.empty()) responder->write(missed);
+  if (finished) responder->end_stream();
   return true;
 }
 
@@ -210,6 +211,12 @@ Task<Reply> EndpointSession::ask(std::uint64_t stream, std::string method, Json 
         return self != nullptr && self->send(stream, line);
       },
       std::move(method), std::move(params));
+}
+
+bool EndpointSession::is_behind(std::uint64_t stream) const {
+  const auto found = streams_.find(stream);
+  return found != streams_.end() && found->second.responder != nullptr &&
+         found->second.responder->is_behind();
 }
 
 bool EndpointSession::is_attended() const {

@@ -109,6 +109,8 @@ class EndpointSession : public std::enable_shared_from_this<EndpointSession> {
   // Asks the client on a stream.
   Task<Reply> ask(std::uint64_t stream, std::string method, Json params);
 
+  // Whether who reads that stream is behind.
+  bool is_behind(std::uint64_t stream) const;
   // Whether the client is there: it listens on a stream, or waits for an answer.
   bool is_attended() const;
   // Whether nothing is being done, unless it is waiting for the client.

@@ -1,5 +1,6 @@
 #include <signet/transport/endpoint.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include <signet/base/entropy.h>
+#include <signet/base/one_shot.h>
+#include <signet/protocol/authenticator.h>
 #include <signet/protocol/header_codec.h>
 #include <signet/transport/asio_executor.h>
 #include <signet/transport/testing_service.h>
@@ -58,7 +61,11 @@ class Sheet final : public Responder {
     }
   }
   void open_stream(const Fields&) override { status = 200; }
-  void write(std::string_view events) override { written += events; }
+  void write(std::string_view events) override {
+    written += events;
+    if (breaks) lose();
+  }
+  bool is_behind() const override { return behind; }
   void end_stream() override { ended = true; }
   void lose() {
     const std::function<void()> told = std::exchange(gone, nullptr);
@@ -69,6 +76,8 @@ class Sheet final : public Responder {
   std::string written;
   std::string session;
   bool ended = false;
+  bool breaks = false;  // as soon as it is written to
+  bool behind = false;
 };
 
 // An endpoint whose time is told.
@@ -86,6 +95,10 @@ class Desk {
   Desk(const Desk&) = delete;
   Desk& operator=(const Desk&) = delete;
 
+  // Of the next request.
+  bool breaks = false;
+  bool behind = false;
+
   std::shared_ptr<Sheet> post(std::string body, const std::string& session = "",
                               const std::string& accept = "application/json, text/event-stream") {
     Paper::Headers headers{{"Content-Type", "application/json"}, {"Accept", accept}};
@@ -96,7 +109,18 @@ class Desk {
     return take("GET",
                 {{"Accept", "text/event-stream"}, {"Mcp-Session-Id", session}, {"Last-Event-ID", last}}, "");
   }
-  std::string open() { return post(call(1, "initialize"))->session; }
+  std::shared_ptr<Sheet> post_modern(std::string body, const std::string& method) {
+    return take("POST",
+                {{"Content-Type", "application/json"},
+                 {"Accept", "application/json, text/event-stream"},
+                 {"MCP-Protocol-Version", "2026-07-28"},
+                 {"Mcp-Method", method}},
+                std::move(body));
+  }
+  std::string open() { return open_with("")->session; }
+  std::shared_ptr<Sheet> open_with(const std::string& padding) {
+    return post(call(1, "initialize", padding));
+  }
 
   static std::string call(int id, const std::string& method, const std::string& padding = "") {
     return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")" + method +
@@ -126,6 +150,8 @@ class Desk {
   }
   std::shared_ptr<Sheet> take(std::string method, Paper::Headers headers, std::string body) {
     auto sheet = std::make_shared<Sheet>();
+    sheet->breaks = std::exchange(breaks, false);
+    sheet->behind = std::exchange(behind, false);
     endpoint_.handle(std::make_shared<Paper>(std::move(method), std::move(headers), std::move(body)), sheet);
     run();
     return sheet;
@@ -237,6 +263,81 @@ TEST(Endpoint, CallsWithoutTheirConnectionsAreBoundedAndTheLongestWithoutGoes) {
   desk.post(Desk::call(5, "echo"), session);
   EXPECT_EQ(desk.ended, 2) << "and does when it has lost that one";
   EXPECT_TRUE(desk.resume(session, "3-1")->ended);
+}
+
+TEST(Endpoint, AConnectionThatBreaksAtItsFirstEventLeavesNothing) {
+  HttpOptions options;
+  options.resumable_calls_bytes_max = 1;
+  Desk desk(options);
+  const std::string session = desk.open();
+  for (int call = 2; call < 5; ++call) {
+    desk.breaks = true;
+    desk.post(Desk::call(call, "echo"), session, "text/event-stream");
+  }
+  EXPECT_EQ(desk.post(Desk::call(9, "echo"), session)->status, 200);
+  EXPECT_EQ(desk.ended, 0) << "they are over, and wait for nobody";
+}
+
+TEST(Endpoint, AConnectionThatBreaksWhileItCatchesUpKeepsNoSession) {
+  HttpOptions options;
+  options.session_idle_timeout = std::chrono::milliseconds(100);
+  Desk desk(options);
+  const std::string session = desk.open();
+  const std::shared_ptr<Sheet> asking = desk.post(Desk::call(2, "drip"), session);
+  EXPECT_NE(asking->written.find("id: 1-1"), std::string::npos) << asking->written;
+  asking->lose();
+  desk.breaks = true;
+  EXPECT_FALSE(desk.resume(session, "1-1")->written.empty());
+  desk.tick_until(20);
+  EXPECT_EQ(desk.expired, 1);
+}
+
+// Never comes to an end.
+class Hesitant final : public Authenticator {
+ public:
+  Task<Result<Principal, Challenge>> authenticate(const CallerHeaders& /*caller*/) override {
+    const Gone gone(dropped);
+    const OneShot<bool> never;
+    co_await never;
+    co_return Principal::anonymous();
+  }
+  std::atomic<int> dropped{0};
+};
+
+TEST(Endpoint, NobodyIsAuthenticatedWhoHasGone) {
+  const auto hesitant = std::make_shared<Hesitant>();
+  HttpOptions options;
+  options.authenticator = hesitant;
+  {
+    Desk desk(options);
+    const std::shared_ptr<Sheet> gone = desk.open_with("");
+    const std::shared_ptr<Sheet> waiting = desk.open_with("");
+    gone->lose();
+    EXPECT_EQ(hesitant->dropped, 0) << "not from inside of what it may be waiting for";
+    desk.tick_until(1);
+    EXPECT_EQ(hesitant->dropped, 1);
+    EXPECT_EQ(waiting->status, 0);
+  }
+  EXPECT_EQ(hesitant->dropped, 2);
+}
+
+TEST(Endpoint, AClientThatIsBehindIsNotWaitedForLongerThanAWriteMayTake) {
+  HttpOptions options;
+  options.write_timeout = std::chrono::milliseconds(100);
+  for (const auto& [ticks, behind] : {std::pair(9, true), std::pair(11, false)}) {
+    for (const bool in_session : {false, true}) {
+      Desk desk(options);
+      const std::string session = in_session ? desk.open() : "";
+      desk.behind = true;
+      const std::string call = in_session ? Desk::call(2, "lag") : modern_request("2", "lag");
+      const std::shared_ptr<Sheet> slow =
+          in_session ? desk.post(call, session) : desk.post_modern(call, "lag");
+      desk.tick_until(static_cast<std::uint64_t>(ticks));
+      desk.post_modern(modern_request("3", "open"), "open");
+      const std::string said = std::string("\"behind\":") + (behind ? "true" : "false");
+      EXPECT_NE(slow->written.find(said), std::string::npos) << ticks << in_session << slow->written;
+    }
+  }
 }
 
 TEST(EndpointSession, TellsWhenAStreamLosesItsConnectionAndHasOneAgain) {

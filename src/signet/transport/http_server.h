@@ -67,7 +67,8 @@ struct HttpOptions {
   std::size_t connections_max = 960;
 
   // Times. header: from the first byte of a request to the end of its header (and the TLS handshake); body: to the end
-  // of the body; idle: between requests; write: without progress while there is something to write.
+  // of the body; idle: between requests; write: without progress while there is something to write; for as long in all, a plain
+  // function that tells much waits for a reader of its call that is behind.
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds idle_timeout{75'000};

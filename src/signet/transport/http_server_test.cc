@@ -419,6 +419,15 @@ TEST(HttpServer, OtherMethodsAre405AndSayWhatIsAllowed) {
   }
 }
 
+TEST(HttpServer, WhatIsRefusedBehindAHeadRequestHasItsBody) {
+  const Served served;
+  Wire wire(served.port());
+  wire.send("HEAD /mcp HTTP/1.1\r\n" + host + "\r\n");
+  EXPECT_TRUE(wire.read_until("\r\n\r\n"));
+  wire.send("GET /mcp HTTP/1.1\r\nHost: elsewhere.example\r\n\r\n");
+  EXPECT_TRUE(wire.read_until("this Host is not ours"));
+}
+
 TEST(HttpServer, AHeadRequestHasNoBodyInItsAnswer) {
   const Served served;
   Wire wire(served.port());

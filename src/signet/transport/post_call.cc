@@ -62,6 +62,16 @@ bool PostCall::begin_stream() {
   return true;
 }
 
+bool PostCall::lags() const {
+  if (!streaming_ || unattended_) return false;
+  return setup_.session != nullptr ? setup_.session->is_behind(stream_) : setup_.responder->is_behind();
+}
+
+void PostCall::tick(std::uint64_t lag_max) {
+  if (lags()) ++lag_;
+  impatient_ = lag_ > lag_max;
+}
+
 // From now on the session knows whether the client is there, or nobody is.
 void PostCall::leave_connection() {
   if (std::exchange(answering_, false)) --setup_.session->calls_answering;
@@ -110,14 +120,11 @@ void PostCall::detach(std::chrono::milliseconds retry) {
 
 void PostCall::finish(const Reply& reply) {
   if (ended_) return;
+  if (!setup_.accepts.json && reply.ok()) begin_stream();
+  if (ended_) return;  // the stream could not begin, since the client does not read
   end(&reply);
   if (unattended_) return;
   const std::string text = protocol::write_reply(id_, reply);
-  if (!streaming_ && !setup_.accepts.json && reply.ok()) {
-    ended_ = false;
-    begin_stream();
-    ended_ = true;
-  }
   if (!streaming_) {
     setup_.responder->gone = nullptr;
     const int status = reply.ok() || setup_.session != nullptr ? 200 : protocol::http_status(reply.error());

@@ -92,7 +92,7 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   void start(Service& service, Executor& executor, Request request, Over over);
 
   void notify(Notification notification) override;
-  bool is_behind() const override { return streaming_ && !unattended_ && setup_.responder->is_behind(); }
+  bool is_behind() const override { return !impatient_ && lags(); }
   Task<Reply> request(std::string method, Json params) override;
   void detach(std::chrono::milliseconds retry) override;
 
@@ -100,6 +100,10 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   bool begin_stream();
   // The client has said that it does not want the answer: ends it without one.
   void cancel();
+
+  // Once for every tick. A client that is behind for more than `lag_max` of them in all is not waited for any more: it loses
+  // its connection where it lets too much wait, and nobody a thread.
+  void tick(std::uint64_t lag_max);
 
   std::uint64_t started() const { return setup_.started; }
   bool streaming() const { return streaming_; }
@@ -111,6 +115,7 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
 
   Task<Reply> ask(Task<Reply> question);
   void finish(const Reply& reply);
+  bool lags() const;
   void lose();
   void watch(bool connected);
   void leave_connection();
@@ -124,6 +129,8 @@ class PostCall final : public Outlet, public std::enable_shared_from_this<PostCa
   bool streaming_ = false;
   bool ended_ = false;
   bool unattended_ = false;
+  bool impatient_ = false;
+  std::uint64_t lag_ = 0;                    // ticks
   bool answering_ = false;                   // counted in the session
   std::size_t questions_ = 0;                // that wait for an answer
   std::optional<Resumable::Place> resumed_;  // while the stream has no connection

@@ -252,6 +252,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     lingered_ += unread().size();
     parsed_ = buffer_.size();
     if (lingered_ > linger_bytes_max) return close_now();
+    if (phase_ == Phase::linger) phase_deadline_ = std::min(context_.deadline(linger_timeout), linger_end_);
     read();
   }
 
@@ -271,6 +272,7 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     parser_->header_limit(static_cast<std::uint32_t>(context_.options.header_bytes_max));
     parser_->body_limit(context_.options.body_bytes_max);
     header_checked_ = false;
+    head_only_ = false;
     principal_.reset();
     start_bytes_ = 0;
     phase_ = Phase::header;
@@ -582,14 +584,17 @@ class Connection final : public ServerConnection, public std::enable_shared_from
     if (ended_) return close_now();
     if (phase_ == Phase::linger) return;
     phase_ = Phase::linger;
+    linger_end_ = context_.deadline(context_.options.body_timeout);
     phase_deadline_ = context_.deadline(linger_timeout);
     if constexpr (by_tls) {
-      stream_.async_shutdown([self = self()](error_code) { self->close_now(); });
+      // What the client still sends would end the shutdown, and with it the connection, before the answer was read.
+      const bool is_sending = parser_.has_value() || lingered_ > 0;
+      if (!is_sending) return stream_.async_shutdown([self = self()](error_code) { self->close_now(); });
     } else {
       error_code ignored;
       socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-      throw_away();
     }
+    throw_away();
   }
 
   void time_out() {
@@ -609,8 +614,9 @@ class Connection final : public ServerConnection, public std::enable_shared_from
   std::shared_ptr<Answer> answer_;
   std::string out_;
   std::string in_flight_;
-  std::size_t written_ = 0;   // of in_flight_
-  std::size_t lingered_ = 0;  // thrown away
+  std::size_t written_ = 0;       // of in_flight_
+  std::size_t lingered_ = 0;      // thrown away
+  std::uint64_t linger_end_ = 0;  // in ticks
 
   std::uint64_t phase_deadline_ = 0;  // ticks; 0: none
   std::uint64_t write_deadline_ = 0;

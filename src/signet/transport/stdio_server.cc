@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -117,9 +120,18 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   void shut_down() {
     if (shutting_down_) return;
     shutting_down_ = true;
+    ending_since_ = std::chrono::steady_clock::now();
     service_.shut_down();
     if (calls_.empty()) return over_();
     grace_ = executor_.post_after(options_.shutdown_grace, [this] { over_(); });
+  }
+
+  // Of the time that the end may take; never so little that what is said last cannot be read.
+  std::chrono::milliseconds grace_left() const {
+    if (!ending_since_) return options_.shutdown_grace;
+    const auto spent = std::chrono::steady_clock::now() - *ending_since_;
+    return std::max(std::chrono::milliseconds(250),
+                    options_.shutdown_grace - std::chrono::duration_cast<std::chrono::milliseconds>(spent));
   }
 
   // The peer cannot be written to any more.
@@ -339,6 +351,7 @@ class Conversation : public std::enable_shared_from_this<Conversation> {
   std::shared_ptr<OutgoingRequests> outgoing_;
   std::shared_ptr<SessionOutlet> outlet_;
   std::shared_ptr<void> grace_;
+  std::optional<std::chrono::steady_clock::time_point> ending_since_;
   Calls calls_;
 };
 
@@ -402,7 +415,7 @@ Result<void> serve_stdio(Service& service, StdioOptions options) {
     context.run();
   }
   ending.join();
-  writer.flush(options.shutdown_grace);
+  writer.flush(conversation->grace_left());
   return {};
 }
 

@@ -28,7 +28,8 @@ class Gone {
 // Methods: `echo` returns its params; `principal` says who calls; `hang` never ends; `notify` sends `count`
 // notifications, then replies; `fill` sends until the peer is behind, then replies; `drip` notifies, then hangs; `fault` fails with `code`; `ask` asks the peer and returns
 // the answer; `subscriptions/listen` acknowledges and waits for shut_down; `initialize` opens a session; `print` writes to
-// standard output; `keep` makes a reply that is kept, which ends at `open`; `detach` closes its stream before it replies; `header` returns the header `name`.
+// standard output; `keep` makes a reply that is kept, which ends at `open`; `lag` begins a stream and says at `open` whether
+// its client is behind; `detach` closes its stream before it replies; `header` returns the header `name`.
 class TestingService final : public Service {
  public:
   Task<Reply> call(Request request, Exchange& exchange) override {
@@ -39,6 +40,7 @@ class TestingService final : public Service {
     if (request.method == "ask") return ask(exchange);
     if (request.method == "later") return later(exchange);
     if (request.method == "keep") return keep(exchange);
+    if (request.method == "lag") return lag(exchange);
     if (request.method == "subscriptions/listen") return listen(std::move(request), exchange);
     return answer(std::move(request), exchange);
   }
@@ -122,6 +124,14 @@ class TestingService final : public Service {
     kept += open ? 1 : 0;
     exchange.runs_to_end = false;
     co_return Json::object();
+  }
+
+  Task<Reply> lag(Exchange& exchange) {
+    exchange.outlet->notify(Notification("notifications/progress", Json()));
+    const OneShot<bool> gate;
+    gates_.push_back(gate);
+    const bool open = co_await gate;
+    co_return Json::object({{"behind", open && exchange.outlet->is_behind()}});
   }
 
   Task<Reply> notify_then_reply(Request request, Exchange& exchange) {
