@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <signet/base/bytes.h>
-#include <signet/token/profiles/profile.h>
 
 namespace signet::cli {
 
@@ -18,10 +17,8 @@ struct ProfileContents {
   std::optional<Bytes> state;
 };
 
-// The claims and the state of a token that the format's own `open` found authentic with one of these keys, and refused
-// for what it says. What does not read as that format writes it, and formats without claims, have none: nothing.
-std::optional<ProfileContents> contents_of(std::string_view format, std::string_view token,
-                                           const std::vector<token::profiles::ProfileKey>& keys,
-                                           const token::profiles::Context& context);
+// The claims and the state, from what a refusal of that format has of them (ProfileRefused::content). Nothing where it has
+// nothing, or what does not read as that format writes it.
+std::optional<ProfileContents> contents_of(std::string_view format, ByteView content);
 
 }  // namespace signet::cli

@@ -176,13 +176,13 @@ std::string explain(const ProfileRequest& request, const std::string& token, tok
     case token::Refusal::not_authentic:
       if (is_rmcp) {
         return "its bytes were changed, another secret made them, or the application bound something else "
-               "than "
-               "--bound says: this format takes all of it into one tag, so which of these cannot be told";
+               "than --bound says: this format takes all of it into one tag, so which of these cannot be "
+               "told";
       }
       if (is_conduit) {
         return "its bytes were changed, another secret has the same name, or it was sealed for another "
-               "method, "
-               "service or revision of the protocol: this format takes all of it into one tag, so which of "
+               "method, service or revision of the protocol: this format takes all of it into one tag, so "
+               "which of "
                "these cannot be told";
       }
       if (format.takes_one_key) return "its bytes were changed, or another secret made them";
@@ -214,12 +214,9 @@ std::string shown(const std::optional<Instant>& instant) {
 }
 
 // What a token says that a key given made, though it is refused: as much as there is to compare the request with.
-void print_contents(const ProfileRequest& request, const std::string& token, token::Refusal refusal) {
-  const bool unread = refusal == token::Refusal::malformed || refusal == token::Refusal::not_authentic ||
-                      refusal == token::Refusal::unknown_key || refusal == token::Refusal::too_large;
-  if (unread) return;
-  const std::optional<ProfileContents> contents =
-      contents_of(request.profile, token, keys_of(request), context_of(request));
+void print_contents(const ProfileRequest& request, const ProfileRefused& refused) {
+  if (refused.reason == token::Refusal::malformed) return;
+  const std::optional<ProfileContents> contents = contents_of(request.profile, refused.content);
   if (!contents) return;
   for (const auto& [name, value] : contents->claims) print_line(name, value);
   if (contents->state) print_line("state", shown_state(*contents->state, request.show_state));
@@ -247,7 +244,7 @@ bool inspect_profile_token(const ProfileRequest& request, const std::string& tok
   print_line("format", request.profile);
   if (!opened) {
     if (!opened.error().key_id.empty()) print_line("key", printable(opened.error().key_id));
-    print_contents(request, token, opened.error().reason);
+    print_contents(request, opened.error());
     print_line("refused", sentence_of(request, token, opened.error()));
     return false;
   }

@@ -50,7 +50,7 @@ class Conduit final : public Profile {
     if (!json) return refuse(Refusal::not_authentic, id);
     const std::optional<Text> claims = read_text(as_text(*json));
     if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed, id);
-    return verify(*claims, context, id);
+    return with_content(verify(*claims, context, id), *json);
   }
 
   Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,

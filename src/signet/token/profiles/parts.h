@@ -36,6 +36,13 @@ inline Failure<ProfileRefused> refuse(Refusal reason, std::string key_id = {},
   return failure(ProfileRefused{reason, std::move(key_id), stricter});
 }
 
+// A token that was found authentic says this; if it is refused, the refusal has it.
+inline Result<ProfileOpened, ProfileRefused> with_content(Result<ProfileOpened, ProfileRefused> verified,
+                                                          ByteView content) {
+  if (!verified.ok()) verified.error().content.assign(content.begin(), content.end());
+  return verified;
+}
+
 // The one key of a format that names none, of a size that `fits`; otherwise an error.
 Result<Secret> single_key(ProfileConfig& config, std::size_t bytes_min, std::size_t bytes_max);
 

@@ -88,6 +88,9 @@ struct ProfileRefused {
   std::string key_id;  // empty where the token did not say
   // Where the original would have gone on: why we do not (doc/profiles.md). Empty otherwise.
   std::string_view stricter;
+  // What a token says that is authentic, where that is why it is refused: its claims as JSON; of rmcp eight octets of expiry and
+  // the state. For whoever holds the keys, and nobody else. Empty otherwise.
+  Bytes content{};
 };
 
 // A format with its keys. Thread-safe.

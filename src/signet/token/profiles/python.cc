@@ -149,7 +149,7 @@ class Python final : public Profile {
     if (!json) return refuse(Refusal::not_authentic, hex(id));
     const std::optional<Text> claims = read_text(as_text(*json), Dialect::python, script_depth_max);
     if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed, hex(id));
-    return verify(*claims, context, hex(id));
+    return with_content(verify(*claims, context, hex(id)), *json);
   }
 
   Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,

@@ -49,8 +49,8 @@ std::string body_of(std::string_view state, const Context& context, std::optiona
 }
 
 // Precondition: the body is authentic.
-Result<ProfileOpened, ProfileRefused> read_body(std::string_view body, const Context& context,
-                                                std::string key_id) {
+Result<ProfileOpened, ProfileRefused> verify(std::string_view body, const Context& context,
+                                             std::string key_id) {
   if (body.size() < expiry_bytes) return refuse(Refusal::malformed, std::move(key_id));
   std::uint64_t big_endian = 0;
   for (const std::uint8_t byte : as_bytes(body.substr(0, expiry_bytes))) big_endian = big_endian << 8 | byte;
@@ -61,6 +61,11 @@ Result<ProfileOpened, ProfileRefused> read_body(std::string_view body, const Con
   opened.key_id = std::move(key_id);
   if (expiry != 0) opened.expires_at = instant_of(expiry);
   return opened;
+}
+
+Result<ProfileOpened, ProfileRefused> read_body(std::string_view body, const Context& context,
+                                                std::string key_id) {
+  return with_content(verify(body, context, std::move(key_id)), as_bytes(body));
 }
 
 struct Parts {

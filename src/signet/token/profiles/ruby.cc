@@ -75,7 +75,7 @@ class Ruby final : public Profile {
     if (!json) return refuse(Refusal::not_authentic);
     const std::optional<Text> claims = read_text(as_text(*json), Dialect::ruby);
     if (!claims || !claims->is(Text::Kind::object)) return refuse(Refusal::malformed);
-    return verify(*claims, context);
+    return with_content(verify(*claims, context), *json);
   }
 
   Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,

@@ -52,7 +52,7 @@ class Typescript final : public Profile {
     const std::optional<Text> envelope = read_text(text, Dialect::javascript, script_depth_max);
     if (!envelope && is_deeper(text, script_depth_max)) return refuse(Refusal::malformed, {}, too_deep);
     if (!envelope || envelope->is(Text::Kind::null)) return refuse(Refusal::malformed);
-    return read_envelope(*envelope, context);
+    return with_content(read_envelope(*envelope, context), as_bytes(text));
   }
 
   Result<std::string> seal(std::string_view state, const Context& context, std::optional<Duration> lifetime,
