@@ -22,6 +22,7 @@
 #include <signet/json/text.h>
 #include <signet/protocol/errors.h>
 #include <signet/protocol/header_codec.h>
+#include <signet/protocol/jsonrpc.h>
 #include <signet/transport/child_process.h>
 #include <signet/transport/event_loop.h>
 #include <signet/transport/http_client.h>
@@ -288,9 +289,7 @@ int Run::failed(const CallError& error) {
     return exit_nobody;
   }
   if (options_.json && error.fault) {
-    Json told = Json::object({{"code", error.fault->code}, {"message", error.fault->message}});
-    if (!error.fault->data.is_null()) told.set("data", error.fault->data);
-    print_json(Json::object({{"error", std::move(told)}}));
+    print_json(Json::object({{"error", protocol::to_json(*error.fault)}}));
   }
   const bool names_one = options_.command != "list" && options_.command != "listen";
   if (names_one && error.fault && error.fault->code == protocol::method_not_found) {

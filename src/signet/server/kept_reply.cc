@@ -8,6 +8,8 @@
 
 #include <signet/json/text.h>
 #include <signet/protocol/errors.h>
+#include <signet/protocol/jsonrpc.h>
+#include <signet/server/own_json.h>
 
 namespace signet::detail {
 
@@ -25,14 +27,6 @@ Bytes heading(const token::Claim& claim) {
   return bytes;
 }
 
-// What was written here is read whatever its size: it was within the limits when it was sent.
-json::Limits no_limits() {
-  json::Limits limits;
-  limits.bytes_max = limits.values_max = SIZE_MAX;
-  limits.depth_max = 1024;
-  return limits;
-}
-
 }  // namespace
 
 Digest digest_of_retry(const token::Binding& binding, const Json::Object& responses) {
@@ -46,15 +40,7 @@ Digest digest_of_retry(const token::Binding& binding, const Json::Object& respon
 // {"result": ...} or {"error": {...}}, behind whose it is.
 Bytes encode_reply(const token::Claim& claim, const Reply& reply) {
   Json kept;
-  if (reply.ok()) {
-    kept.set("result", *reply);
-  } else {
-    Json error;
-    error.set("code", reply.error().code);
-    error.set("message", reply.error().message);
-    error.set("data", reply.error().data);
-    kept.set("error", std::move(error));
-  }
+  kept.set(reply.ok() ? "result" : "error", reply.ok() ? *reply : protocol::to_json(reply.error()));
   Bytes bytes = heading(claim);
   const std::string text = json::write(kept);
   bytes.insert(bytes.end(), text.begin(), text.end());
@@ -65,8 +51,8 @@ std::optional<Reply> decode_reply(const token::Claim& claim, ByteView bytes) {
   const Bytes whose = heading(claim);
   if (bytes.size() < whose.size() || !std::equal(whose.begin(), whose.end(), bytes.begin()))
     return std::nullopt;
-  Result<Json, json::ParseError> kept = json::parse(as_text(bytes.subspan(whose.size())), no_limits());
-  if (!kept.ok()) return std::nullopt;
+  std::optional<Json> kept = read_own_json(as_text(bytes.subspan(whose.size())));
+  if (!kept) return std::nullopt;
   if (Json* result = kept->find("result")) return Reply(std::move(*result));
   const Json* error = kept->find("error");
   const Json* code = error == nullptr ? nullptr : error->find("code");

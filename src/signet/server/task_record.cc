@@ -11,6 +11,7 @@
 #include <signet/protocol/jsonrpc.h>
 #include <signet/protocol/methods.h>
 #include <signet/server/flow.h>
+#include <signet/server/own_json.h>
 #include <signet/server/question_params.h>
 
 namespace signet::detail {
@@ -31,15 +32,6 @@ bool has_number(std::string_view key) {
 constexpr int length_octets = 4;
 
 void append_part(Bytes& out, std::string_view part) { put_text(out, part, length_octets); }
-
-// What was written here is read whatever its size: it was within the limits when it came.
-std::optional<Json> read_json(std::string_view text) {
-  json::Limits limits;
-  limits.bytes_max = limits.values_max = SIZE_MAX;
-  limits.depth_max = 1024;
-  Result<Json, json::ParseError> value = json::parse(text, limits);
-  return value.ok() ? std::optional<Json>(std::move(*value)) : std::nullopt;
-}
 
 const Json& member(const Json& object, std::string_view name) {
   static const Json null;
@@ -243,9 +235,9 @@ std::optional<TaskRecord> TaskRecord::decode(ByteView bytes) {
     part = *taken;
   }
   if (!reader.empty()) return std::nullopt;
-  const std::optional<Json> head = read_json(parts[0]);
-  const std::optional<Json> talk = read_json(parts[4]);
-  std::optional<Json> outcome = read_json(parts[5]);
+  const std::optional<Json> head = read_own_json(parts[0]);
+  const std::optional<Json> talk = read_own_json(parts[4]);
+  std::optional<Json> outcome = read_own_json(parts[5]);
   if (!head || !talk || !outcome) return std::nullopt;
   TaskRecord record;
   if (!read_head(*head, std::string(parts[1]), record)) return std::nullopt;
@@ -270,7 +262,7 @@ std::string write_request(const CallFacts& facts, const Json& input) {
 }
 
 std::optional<TaskRequest> read_request(const TaskRecord& record, std::uint32_t rounds_max) {
-  std::optional<Json> given = read_json(record.request);
+  std::optional<Json> given = read_own_json(record.request);
   if (!given) return std::nullopt;
   TaskRequest request;
   request.facts = std::make_shared<CallFacts>();
