@@ -68,6 +68,15 @@ Result<Json, Fault> take_arguments(Json& params, bool keep) {
   return keep ? *arguments : std::move(*arguments);
 }
 
+// `uri`, if it can be a resource's (S71). Lives as long as the params.
+Result<const std::string*, Fault> resource_uri(const Json& params) {
+  const std::string* uri = params.find_string("uri");
+  if (uri == nullptr) return failure(invalid("uri must be a string"));
+  if (uri->size() > detail::uri_bytes_max) return failure(invalid("uri is too long"));
+  if (!detail::is_absolute_uri(*uri)) return failure(invalid("uri is no absolute URI"));
+  return uri;
+}
+
 // Whether a subscription wants the status of tasks (X13).
 bool asks_for_tasks(const Json& params) {
   const Json* filter = params.find("notifications");
@@ -350,11 +359,9 @@ Reply Server::Impl::set_log_level(const Request& request, Session& session) {
 }
 
 Reply Server::Impl::subscribe(const Request& request, Session& session) {
-  const std::string* uri = request.params.find_string("uri");
-  if (uri == nullptr) return failure(invalid("uri must be a string"));
-  if (uri->size() > detail::uri_bytes_max) return failure(invalid("uri is too long"));
-  if (!detail::is_absolute_uri(*uri)) return failure(invalid("uri is no absolute URI"));
-  if (!subscriptions->subscribe(session, *uri)) return failure(invalid("No more subscriptions are taken"));
+  const Result<const std::string*, Fault> uri = resource_uri(request.params);
+  if (!uri.ok()) return failure(uri.error());
+  if (!subscriptions->subscribe(session, **uri)) return failure(invalid("No more subscriptions are taken"));
   return Json::object();
 }
 
@@ -539,10 +546,9 @@ Fault Server::Impl::not_found(const std::string& uri, bool is_modern) {
 }
 
 Task<Reply> Server::Impl::read_resource(Request& request, Exchange& exchange, Caller& caller) {
-  const std::string* uri = request.params.find_string("uri");
-  if (uri == nullptr) co_return failure(invalid("uri must be a string"));
-  if (uri->size() > detail::uri_bytes_max) co_return failure(invalid("uri is too long"));
-  if (!detail::is_absolute_uri(*uri)) co_return failure(invalid("uri is no absolute URI"));
+  const Result<const std::string*, Fault> named = resource_uri(request.params);
+  if (!named.ok()) co_return failure(named.error());
+  const std::string* uri = *named;
   Json variables = Json::object();
   std::shared_ptr<const detail::ResourceEntry> resource = resources.find(*uri);
   if (resource == nullptr) {
