@@ -63,8 +63,6 @@ def check_unknown_room(folder, recipe, compiler, options):
     asking = recipe.replace("REQUIRED COMPONENTS server", "REQUIRED COMPONENTS sever")
     (folder / "misspelt" / "CMakeLists.txt").write_text(asking)
     (folder / "misspelt" / "main.cc").write_text("")
-    if asking == recipe:
-        return
     result = subprocess.run(["cmake", "-G", "Ninja", "-S", folder / "misspelt", "-B", folder / "misspelt" / "build",
                              f"-DCMAKE_CXX_COMPILER={compiler}", *options], capture_output=True, text=True, timeout=300)
     said = " ".join(result.stderr.split())
@@ -123,7 +121,8 @@ def main():
             # Boost is used inside, and by nobody who links Signet.
             options = [f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"]
             build_with_cmake(folder, compiler, [], *options)
-            check_unknown_room(folder, recipe, compiler, options)
+            if mode == "components":
+                check_unknown_room(folder, recipe, compiler, options)
         check_answers(folder / "build" / "hello", program, folder)
 
 

@@ -59,8 +59,7 @@ FlowPolicy policy_of(const Options& options, const ServerOptions::Settings& serv
                 {"name", name},
                 {"hint",
                  "states outlive this process and what it redeemed does not: another process with this ring, "
-                 "or this "
-                 "one after a restart, accepts a state again; a SQLite or Redis store does not"}});
+                 "or this one after a restart, accepts a state again; a SQLite or Redis store does not"}});
   }
   FlowPolicy policy;
   policy.lifetime = options.lifetime;
